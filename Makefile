@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+
+BASE ?= deb
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+tree := build/linux
+
+help:			## this list
+	@echo "Per-CPU statistics for Linux networking, as a patch series. Start with: make boot"
+	@echo
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 12
+	@echo
+	@echo "BASE=deb (Debian's newest 7.x source) or BASE=/path/to/linux; SETUP=no installs nothing"
+
+setup:			## install the Debian packages that are missing (SETUP=no lists them)
+	@scripts/setup
+
+fetch: setup		## get the base kernel once (UPDATE=1 looks for a newer one)
+	@scripts/fetch $(BASE) $(if $(UPDATE),--update)
+
+tree: fetch		## the kernel with our commits, in build/linux, to edit (FORCE=1 drops edits)
+	@. build/base; scripts/compose . $(tree) "$$git" "$$commit" $(if $(FORCE),--force)
+
+refresh:		## bring commits made in build/linux back into this repository
+	@scripts/refresh . $(tree)
+
+build: tree		## build the patched kernel that boot and test use
+	@scripts/build test $(tree) x86 stats selftest kunit
+
+boot: build		## boot it: TCP between two virtio NICs, and their counters before and after
+	@VERBOSE=1 scripts/vm -n boot -- scripts/guest-demo
+
+shell: build		## a shell in the same guest, with the same two NICs; end it with exit
+	@scripts/vm -n shell -s 86400 -i -- bash -i
+
+selfcheck:		## the checks that need no kernel, in under 30 s
+	@tests/run selfcheck
+
+test: build		## everything: scripts, patches, KUnit and kselftests in guests
+	@tests/run all
+
+clean:			## remove build/ (the cache stays)
+	rm -rf build
+
+.PHONY: help setup fetch tree refresh build boot shell selfcheck test clean

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Paths, messages and small checks that every script shares.
+
+set -Eeuo pipefail
+trap 'printf "%s: failed at line %s\n" "${0##*/}" "$LINENO" >&2' ERR
+export LC_ALL=C
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${BUILD:-$top/build}
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/linux-percpu-stats
+# The checkout that compose makes and developers edit.
+tree=$build/linux
+export top build cache tree
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+die()
+{
+	printf '%s: error: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# need_space <folder> <GiB> <what for>: refuse before the disk is full
+need_space()
+{
+	local have
+
+	mkdir -p "$1" || die "cannot create $1"
+	have=$(df --output=avail -k "$1" | tail -n 1)
+	[ $((have / 1048576)) -ge "$2" ] ||
+		die "$3 needs $2 GiB in $1, and $((have / 1048576)) are free there"
+}
+
+# only_one <name>: a second run of the same step waits for the first
+only_one()
+{
+	mkdir -p "$build"
+	exec {lock_fd}>"$build/.$1.lock"
+	flock -n "$lock_fd" || {
+		say "waiting for another '$1' in this repository to end"
+		flock "$lock_fd"
+	}
+}
