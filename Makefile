@@ -26,6 +26,9 @@ tree: fetch		## the kernel with our commits, in build/linux, to edit (FORCE=1 dr
 refresh:		## bring commits made in build/linux back into this repository
 	@scripts/refresh . $(tree)
 
+export: tree		## write the mails to netdev into build/export (SIGNOFF="Name <mail>")
+	@scripts/export . $(tree) build/export $(if $(SIGNOFF),"$(SIGNOFF)")
+
 build: tree		## build the patched kernel that boot and test use
 	@scripts/build test $(tree) x86 stats selftest kunit
 
@@ -44,4 +47,4 @@ test: build		## everything: scripts, patches, KUnit and kselftests in guests
 clean:			## remove build/ (the cache stays)
 	rm -rf build
 
-.PHONY: help setup fetch tree refresh build boot shell selfcheck test clean
+.PHONY: help setup fetch tree refresh export build boot shell selfcheck test clean
