@@ -35,13 +35,13 @@ need_space()
 		die "$3 needs $2 GiB in $1, and $((have / 1048576)) are free there"
 }
 
-# only_one <name>: a second run of the same step waits for the first
+# only_one <folder> <name>: a second run of the same step there waits for the first
 only_one()
 {
-	mkdir -p "$build"
-	exec {lock_fd}>"$build/.$1.lock"
+	mkdir -p "$1"
+	exec {lock_fd}>"$1/.$2.lock"
 	flock -n "$lock_fd" || {
-		say "waiting for another '$1' in this repository to end"
+		say "waiting for another '$2' in $1 to end"
 		flock "$lock_fd"
 	}
 }
