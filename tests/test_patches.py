@@ -12,8 +12,9 @@ from series import parse, read_patch, touched  # noqa: E402 pylint: disable=wron
 
 ENTRIES = parse(TOP)
 MESSAGES = {e.patch: read_patch(TOP / "patches" / e.patch) for e in ENTRIES}
-TESTS = re.compile(r"^tools/testing/|/tests/.*_kunit\.c$")
-SHARED = re.compile(r"(^|/)(Kconfig|Makefile|\.kunitconfig|MAINTAINERS)$|^tools/testing/kunit/|^Documentation/")
+# KUnit tests look inside the code and change with it; kselftests do not.
+TESTS = re.compile(r"^tools/testing/selftests/")
+SHARED = re.compile(r"^MAINTAINERS$|^Documentation/")
 
 
 class Patches(unittest.TestCase):
