@@ -65,6 +65,13 @@ class Patches(unittest.TestCase):
             self.assertLessEqual(len(kinds), 1, f"mixes tests and code: {sorted(paths)}")
         self.each(rule)
 
+    def test_a_series_of_more_than_two_has_a_cover_letter(self):
+        for tag, count in collections.Counter(e.tag for e in ENTRIES).items():
+            if count > 2:
+                cover = TOP / f"patches/cover-{tag}.txt"
+                self.assertTrue(cover.is_file(), cover)
+                self.assertEqual([l for l in cover.read_text().split("\n") if len(l) > 75], [])
+
     def test_a_posted_series_is_in_one_piece_and_at_most_15(self):
         tags = [e.tag for e in ENTRIES]
         for tag, count in collections.Counter(tags).items():
