@@ -160,7 +160,7 @@ page_pool_fold_rows(u64 *sum, struct page_pool_cpu_stats __percpu *const *pools,
 /* Number of page pools to visit on a CPU before the next one. */
 #define PAGE_POOL_STATS_BATCH	16
 
-bool __page_pool_get_stats_array(struct page_pool *const *first, size_t stride,
+bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 				 unsigned int n, struct page_pool_stats *stats)
 {
 	struct page_pool_cpu_stats __percpu *batch[PAGE_POOL_STATS_BATCH];
@@ -174,7 +174,7 @@ bool __page_pool_get_stats_array(struct page_pool *const *first, size_t stride,
 	DEBUG_NET_WARN_ON_ONCE(in_hardirq() || in_serving_softirq());
 
 	for (i = 0; i < n; i++) {
-		pool = *(struct page_pool *const *)((void *)first + i * stride);
+		pool = *(struct page_pool *const *)(queues + i * size + offset);
 		if (!pool)
 			continue;
 
@@ -223,9 +223,7 @@ EXPORT_SYMBOL(__page_pool_get_stats_array);
 bool page_pool_get_stats(const struct page_pool *pool,
 			 struct page_pool_stats *stats)
 {
-	struct page_pool *const *first = (struct page_pool *const *)&pool;
-
-	return __page_pool_get_stats_array(first, sizeof(pool), 1, stats);
+	return __page_pool_get_stats_array(&pool, sizeof(pool), 0, 1, stats);
 }
 EXPORT_SYMBOL(page_pool_get_stats);
 

@@ -136,11 +136,9 @@ static __always_inline void page_pool_stat_inc(const struct page_pool *pool,
 
 /* The allocation cache, only for the consumer of the pool.
  *
- * Its top is read by others at any time. They get it whole, old or new, as it
- * is one aligned word. The consumer looks at the number of pages first, then
- * adds to top. Where the CPU can do that in memory, it is what the compiler
- * should do, so it must not keep the top that it read (READ_ONCE), nor be told
- * to write a new one (no WRITE_ONCE).
+ * It looks at the number of pages first, then adds to top. Where the CPU can do
+ * that in memory, it is what the compiler should do, so it must not keep the
+ * top that it read (READ_ONCE), nor be told to write a new one (no WRITE_ONCE).
  */
 
 static __always_inline unsigned long
@@ -152,10 +150,11 @@ page_pool_cache_count(const struct page_pool *pool)
 static __always_inline void page_pool_cache_add_top(struct page_pool *pool,
 						    unsigned long n)
 {
+	/* Others only read it. An aligned word, they get it whole. */
 	data_race(pool->alloc.top += n);
 }
 
-/* On 32-bit the pages taken would overflow after 2^24. The sign tells in time. */
+/* On 32-bit the pages taken overflow after 2^24. The sign tells in time. */
 static __always_inline void page_pool_cache_check_top(struct page_pool *pool)
 {
 	if (BITS_PER_LONG == 32 && PP_CACHE_FAST &&

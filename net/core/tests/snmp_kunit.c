@@ -284,11 +284,14 @@ static void snmp_marks_its_cpu(struct kunit *test)
 static unsigned int
 snmp_test_sequence(const struct ipstats_mib __percpu *pcpu)
 {
+	const struct ipstats_mib *mib;
 	unsigned int sequence = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		sequence += u64_stats_fetch_begin(&per_cpu_ptr(pcpu, cpu)->syncp);
+	for_each_possible_cpu(cpu) {
+		mib = per_cpu_ptr(pcpu, cpu);
+		sequence += u64_stats_fetch_begin(&mib->syncp);
+	}
 
 	return sequence;
 }
