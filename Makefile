@@ -6,6 +6,8 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 tree := build/linux
+# The scripts know it for their tests only.
+unexport BUILD
 
 help:			## this list
 	@echo "Per-CPU statistics for Linux networking, as a patch series. Start with: make boot"
@@ -18,10 +20,10 @@ setup:			## install the Debian packages that are missing (SETUP=no lists them)
 	@scripts/setup
 
 fetch: setup		## get the base kernel once (UPDATE=1 looks for a newer one)
-	@scripts/fetch $(BASE) $(if $(UPDATE),--update)
+	@scripts/fetch "$(BASE)" $(if $(UPDATE),--update)
 
 tree: fetch		## the kernel with our commits, in build/linux, to edit (FORCE=1 drops edits)
-	@. build/base; scripts/compose . $(tree) "$$git" "$$commit" $(if $(FORCE),--force)
+	@. build/base && scripts/compose . $(tree) "$$git" "$$commit" $(if $(FORCE),--force)
 
 refresh:		## bring commits made in build/linux back into this repository
 	@scripts/refresh . $(tree)

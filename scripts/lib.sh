@@ -5,6 +5,10 @@
 set -Eeuo pipefail
 trap 'printf "%s: failed at line %s\n" "${0##*/}" "$LINENO" >&2' ERR
 export LC_ALL=C
+# A git hook exports the repository it runs in; we work on others.
+while read -r variable; do
+	unset "$variable"
+done < <(git rev-parse --local-env-vars)
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD:-$top/build}
@@ -12,6 +16,11 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/linux-percpu-stats
 # The checkout that compose makes and developers edit.
 tree=$build/linux
 export top build cache tree
+case $top in
+*[[:space:],:\']*)
+	printf 'error: the kernel cannot be built under %s: move this folder to a path without spaces, commas, colons and quotes\n' "$top" >&2
+	exit 1 ;;
+esac
 
 say()
 {

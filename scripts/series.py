@@ -14,9 +14,15 @@ from typing import NamedTuple
 IDENT = "linux-percpu-stats"
 EPOCH = 1767225600  # fixed dates make the ids of composed commits reproducible
 COMPOSED = "refs/composed/tip"
+COMPOSED_BASE = "refs/composed/base"
 # New files that do not stand here under their kernel path.
 LOCAL = {"net/core/Kconfig": "Kconfig"}
 LINE = re.compile(r"\[(?P<tag>[a-z0-9_]+)\] (?P<patch>\d{4}-\S+\.patch)(?P<files>( \S+)*)$")
+
+
+# A git hook exports the repository it runs in; we work on another one.
+LOCAL_ENV = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True,
+                           text=True, check=True).stdout.split()
 
 
 class SeriesError(Exception):
@@ -45,7 +51,7 @@ class Git:
         self.env = dict(os.environ, LC_ALL="C", GIT_CONFIG_GLOBAL="/dev/null",
                         GIT_AUTHOR_NAME=IDENT, GIT_AUTHOR_EMAIL="",
                         GIT_COMMITTER_NAME=IDENT, GIT_COMMITTER_EMAIL="")
-        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        for name in LOCAL_ENV:
             self.env.pop(name, None)
         if index:
             self.env["GIT_INDEX_FILE"] = str(index)
@@ -56,7 +62,8 @@ class Git:
                              env={**self.env, **(env or {})},
                              capture_output=True, check=False)
         if run.returncode:
-            raise SeriesError(run.stderr.decode(errors="replace").strip())
+            raise SeriesError(run.stderr.decode(errors="replace").strip() or
+                              f"git {args[0]} ended with {run.returncode}")
         return run.stdout
 
     def __call__(self, *args, data=b"", env=None):

@@ -26,8 +26,9 @@ class Fetch(unittest.TestCase):
         tree.mkdir()
         (tree / "Makefile").write_text(f"VERSION = {version}\n", encoding="utf-8")
         identity = ["-c", "user.name=a", "-c", "user.email=a@a"]
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-q", "-m", "linux"]):
-            subprocess.run(["git", "-C", tree, *command], check=True)
+            subprocess.run(["git", "-C", tree, *command], check=True, env=clean)
         return tree
 
     def refuses(self, run, words):
@@ -52,6 +53,10 @@ class Fetch(unittest.TestCase):
     @unittest.skipUnless(Path("/etc/debian_version").exists(), "not Debian")
     def test_no_network_and_an_empty_cache(self):
         self.refuses(self.fetch("deb", MIRROR="file:///nowhere"), "Is there a network?")
+
+    def test_damaged_cache(self):
+        (self.tmp / "cache/linux-percpu-stats/linux-7.3.4/.git").mkdir(parents=True)
+        self.refuses(self.fetch("deb"), "is damaged")
 
     def test_half_a_download_is_not_used(self):
         (self.tmp / "cache/linux-percpu-stats/fetch.123456/repo").mkdir(parents=True)

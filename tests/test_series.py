@@ -76,7 +76,8 @@ class Fixture(unittest.TestCase):
 
     @staticmethod
     def git(where, *args):
-        env = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@a",
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        env = dict(clean, GIT_CONFIG_GLOBAL="/dev/null", GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@a",
                    GIT_COMMITTER_NAME="c", GIT_COMMITTER_EMAIL="c@c")
         return subprocess.run(["git", "-C", where, *args], check=True, env=env,
                               capture_output=True, text=True).stdout.rstrip("\n")
