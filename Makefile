@@ -40,6 +40,9 @@ boot: build		## boot it: TCP between two virtio NICs, and their counters before 
 shell: build		## a shell in the same guest, with the same two NICs; end it with exit
 	@scripts/vm -n shell -s 86400 -i -- bash -i
 
+bench: tree		## base and patched kernel compared: build/bench/report.md (QUICK=1, KVM=1)
+	@scripts/bench
+
 selfcheck:		## the checks that need no kernel, in under 30 s
 	@tests/run selfcheck
 
@@ -49,4 +52,4 @@ test: build		## everything: scripts, patches, KUnit and kselftests in guests
 clean:			## remove build/ (the cache stays)
 	rm -rf build
 
-.PHONY: help setup fetch tree refresh export build boot shell selfcheck test clean
+.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test clean

@@ -168,7 +168,6 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 	const struct page_pool *pool;
 	u64 *values = (u64 *)stats;
 	unsigned int i, used = 0;
-	bool found = false;
 
 	/* May have interrupted the writer it would wait for. */
 	DEBUG_NET_WARN_ON_ONCE(in_hardirq() || in_serving_softirq());
@@ -178,14 +177,15 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 		if (!pool)
 			continue;
 
-		found = true;
-		page_pool_cache_add_stats(pool, &fast, &cached);
-		batch[used++] = pool->stats;
 		if (used == PAGE_POOL_STATS_BATCH) {
 			page_pool_fold_rows(sum, batch, used);
 			used = 0;
 		}
+		page_pool_cache_add_stats(pool, &fast, &cached);
+		batch[used++] = pool->stats;
 	}
+	if (!used)
+		return false;
 	page_pool_fold_rows(sum, batch, used);
 
 	/* The rows do not have the latest of these two. */
@@ -195,7 +195,7 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 	for (i = 0; i < PP_STAT_NR; i++)
 		values[i] += sum[i];
 
-	return found;
+	return true;
 }
 EXPORT_SYMBOL(__page_pool_get_stats_array);
 

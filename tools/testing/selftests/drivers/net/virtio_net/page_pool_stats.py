@@ -57,23 +57,40 @@ class Nic:
     """ A virtio NIC in a namespace of its own. """
 
     def __init__(self, ifname, addr):
-        self.ifname = ifname
+        self.addr = addr
+        self.device = Path(f"/sys/class/net/{ifname}/device").resolve()
         self.was_up = "UP" in ip(f"link show dev {ifname}",
                                  json=True)[0]["flags"]
         self.netns = NetNS()
-        ip(f"link set dev {ifname} netns {self.netns}")
-        ip(f"addr add {addr}/24 dev {ifname}", ns=self.netns)
-        ip(f"link set dev {ifname} up", ns=self.netns)
+        self.ifname = ifname
+        self.enter()
+
+    def enter(self):
+        """ Move it to its namespace, under its own name, and set it up. """
+        found = next(Path(self.device, "net").iterdir()).name
+        ip(f"link set dev {found} name {self.ifname} netns {self.netns}")
+        ip(f"addr add {self.addr}/24 dev {self.ifname}", ns=self.netns)
+        ip(f"link set dev {self.ifname} up", ns=self.netns)
 
         with NetNSEnter(self.netns.name):
             self.netdev = NetdevFamily()
-        self.ifindex = ip(f"link show dev {ifname}", json=True,
+        self.ifindex = ip(f"link show dev {self.ifname}", json=True,
                           ns=self.netns)[0]["ifindex"]
+
+    def rebind(self):
+        """ Let the driver start over; the NIC is where it was at boot. """
+        driver = Path("/sys/bus/virtio/drivers/virtio_net")
+        (driver / "unbind").write_text(self.device.name, encoding="ascii")
+        (driver / "bind").write_text(self.device.name, encoding="ascii")
+
+    def leave(self):
+        """ Move it back. """
+        ip(f"link set dev {self.ifname} down", ns=self.netns)
+        ip(f"link set dev {self.ifname} netns {os.getpid()}", ns=self.netns)
 
     def close(self):
         """ Give the NIC back. """
-        ip(f"link set dev {self.ifname} down", ns=self.netns)
-        ip(f"link set dev {self.ifname} netns {os.getpid()}", ns=self.netns)
+        self.leave()
         if self.was_up:
             ip(f"link set dev {self.ifname} up")
         del self.netns
@@ -285,6 +302,41 @@ def xdp(cfg) -> None:
     _check_equal(cfg)
 
 
+def _announced(netdev):
+    """ The page pools which netlink announced since the last call. """
+    netdev.check_ntf()
+    ids = []
+    while not netdev.async_msg_queue.empty():
+        ntf = netdev.async_msg_queue.get_nowait()
+        if ntf["name"] == "page-pool-add-ntf":
+            ids.append(ntf["msg"]["id"])
+            ksft_true(ntf["msg"].get("ifindex"), "of no netdev")
+    return sorted(ids)
+
+
+@ksft_disruptive
+def announced(cfg) -> None:
+    """ A page pool is announced once, and again in each namespace. """
+    _require_stats(cfg)
+    pools = len(cfg.near.pools())
+    if not pools:
+        raise KsftSkipEx("no page pool in big packets mode")
+
+    here = NetdevFamily()
+    here.ntf_subscribe("page-pool")
+    with NetNSEnter(cfg.near.netns.name):
+        there = NetdevFamily()
+    there.ntf_subscribe("page-pool")
+
+    cfg.near.rebind()
+    ids = _announced(here)
+    ksft_eq(len(ids), pools, "announced by its driver")
+    ksft_eq(len(set(ids)), pools, "announced more than once")
+
+    cfg.near.enter()
+    ksft_eq(_announced(there), ids, "announced where it moved")
+
+
 def _find_nics():
     """ The virtio NICs which are free to be used. """
     nics = []
@@ -306,7 +358,8 @@ def main() -> None:
 
     with Config(nics) as cfg:
         ksft_pr(f"traffic from {nics[0]} to {nics[1]}")
-        ksft_run([names, equal, moving, down_up, channels, xdp], args=(cfg, ))
+        ksft_run([names, equal, moving, down_up, channels, xdp, announced],
+                 args=(cfg, ))
     ksft_exit()
 
 
