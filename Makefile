@@ -49,7 +49,10 @@ selfcheck:		## the checks that need no kernel, in under 30 s
 test: build		## everything: scripts, patches, KUnit and kselftests in guests
 	@tests/run all
 
+flavours: tree		## KUnit and kselftests on debug, KCSAN, RT and 32-bit kernels (an hour cold)
+	@tests/run flavours
+
 clean:			## remove build/ (the cache stays)
 	rm -rf build
 
-.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test clean
+.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours clean

@@ -16,6 +16,13 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/linux-percpu-stats
 # The checkout that compose makes and developers edit.
 tree=$build/linux
 export top build cache tree
+# ccache where there is one, set up to hit in any folder.
+export CCACHE_DIR=$cache/ccache CCACHE_BASEDIR=$build CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=4G
+cc="$(command -v ccache) gcc"
+export cc
+# What the console of a healthy kernel does not say.
+badness='Kernel panic|Oops|BUG:|WARNING:|Call Trace:|general protection|unreferenced object|UBSAN|INFO: (task|possible|suspicious|rcu)'
+export badness
 case $top in
 *[[:space:],:\']*)
 	printf 'error: the kernel cannot be built under %s: move this folder to a path without spaces, commas, colons and quotes\n' "$top" >&2

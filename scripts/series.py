@@ -123,6 +123,10 @@ def read_patch(path):
             raise SeriesError(f"{path.name}: no 'Subject:' line; a patch is subject, message, '---', hunks")
         text = hunks.read_text(encoding="utf-8")
         start = re.search(r"^diff --git ", text, re.M)
+        lost = (text[:start.start()] if start else text).replace("---", "", 1).strip()
+        if lost:
+            raise SeriesError(f"{path.name}: refresh would lose what stands below '---', "
+                              f"put it into the message: {lost.splitlines()[0]}")
         return Message(subject[1], body.read_text(encoding="utf-8").strip("\n"),
                        text[start.start():] if start else "")
 

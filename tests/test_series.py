@@ -179,6 +179,10 @@ class Compose(Fixture):
         self.write(self.repo / "patches/0009-stray.patch", patch("net: stray"))
         self.refuses(self.compose(), "0009-stray.patch")
 
+    def test_text_below_the_message(self):
+        self.write(self.repo / "patches/0003-net-doc.patch", patch("net: document the fold", "changed in v2\n"))
+        self.refuses(self.compose(), "changed in v2")
+
     def test_malformed_series_line(self):
         self.series("fold 0001-net-fold.patch")
         self.refuses(self.compose(), "series:1", "[tag]")
@@ -242,6 +246,12 @@ class Refresh(Fixture):
         before = self.files()
         self.refuses(self.refresh(), "changed since the last compose")
         self.assertEqual(self.files(), before)
+
+    def test_words_that_have_no_place_are_not_lost(self):
+        self.composes()
+        series = self.repo / "series"
+        series.write_text("# mind the order\n" + series.read_text())
+        self.refuses(self.refresh(), "mind the order")
 
     def test_dirty_tree_and_signed_off_message(self):
         self.composes()
