@@ -40,7 +40,7 @@ boot: build		## boot it: TCP between two virtio NICs, and their counters before 
 shell: build		## a shell in the same guest, with the same two NICs; end it with exit
 	@scripts/vm -n shell -s 86400 -i -- bash -i
 
-bench: tree		## base and patched kernel compared: build/bench/report.md (QUICK=1, KVM=1)
+bench: tree		## base and patched kernel compared: build/bench/report.md (QUICK=1, KVM=1, README=1)
 	@scripts/bench
 
 selfcheck:		## the checks that need no kernel, in under 30 s

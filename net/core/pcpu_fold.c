@@ -14,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/prefetch.h>
 #include <linux/string.h>
+#include <linux/unroll.h>
 
 #include <net/pcpu_fold.h>
 
@@ -60,6 +61,7 @@ static void pcpu_fold_one(unsigned long *sum, const unsigned long *row,
 {
 	unsigned int i;
 
+	unrolled_count(4)
 	for (i = 0; i < n; i++)
 		sum[i] += READ_ONCE(row[i]);
 }
@@ -151,6 +153,7 @@ void pcpu_fold_row_u64(u64 *sum, const u64 *row, unsigned int n,
 		return;
 	}
 
+	unrolled_count(4)
 	for (i = 0; i < n; i++)
 		sum[i] += READ_ONCE(row[i]);
 }
