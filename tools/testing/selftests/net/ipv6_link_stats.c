@@ -32,6 +32,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
+#include "ipv6_link_stats.h"
 #include "kselftest_harness.h"
 
 #define LO_IFINDEX	1
@@ -134,20 +135,6 @@ struct env {
 FIXTURE(ipv6_link_stats) {
 	struct env env;
 };
-
-static const struct nlattr *find_attr(const void *attrs, int len, int type)
-{
-	const struct nlattr *nla = attrs;
-
-	while (len >= (int)sizeof(*nla) && nla->nla_len <= len) {
-		if ((nla->nla_type & NLA_TYPE_MASK) == type)
-			return nla;
-		len -= NLA_ALIGN(nla->nla_len);
-		nla = (const void *)nla + NLA_ALIGN(nla->nla_len);
-	}
-
-	return NULL;
-}
 
 /* The attributes within an attribute, or after a header of @skip bytes. */
 static const void *attr_data(const struct nlattr *nla, int *len)
@@ -279,46 +266,6 @@ static int read_proc(const char *path, const char *name, __u64 *value)
 
 #define DEV_SNMP6	"/proc/self/net/dev_snmp6/lo"
 #define SNMP6		"/proc/self/net/snmp6"
-
-static int pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
-
-static int cpu_online(int cpu, int online)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return -errno;
-	ret = dprintf(fd, "%d\n", online) < 0 ? -errno : 0;
-	close(fd);
-
-	return ret;
-}
-
-/* The allowed CPUs, at most @max. */
-static int allowed_cpus(int *cpus, int max)
-{
-	int cpu, n = 0;
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 0;
-	for (cpu = 0; cpu < CPU_SETSIZE && n < max; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus[n++] = cpu;
-
-	return n;
-}
 
 static int net_ioctl(int family, unsigned long cmd, void *arg)
 {
@@ -501,7 +448,7 @@ TEST_F(ipv6_link_stats, traffic_on_each_cpu)
 
 	for (i = 0; i < n; i++) {
 		expect_agreement(_metadata, &self->env, &before);
-		ASSERT_EQ(pin(cpus[i]), 0);
+		ASSERT_EQ(pin(0, cpus[i]), 0);
 		ASSERT_EQ(send_packets(&self->env, 10 + i, 100 + i), 0);
 		expect_agreement(_metadata, &self->env, &now);
 		expect_udp(_metadata, &now, &before, 10 + i,
@@ -594,9 +541,9 @@ TEST_F(ipv6_link_stats, cpu_offline)
 	last = cpus[n - 1];
 
 	expect_agreement(_metadata, &self->env, &before);
-	ASSERT_EQ(pin(last), 0);
+	ASSERT_EQ(pin(0, last), 0);
 	ASSERT_EQ(send_packets(&self->env, 21, 300), 0);
-	ASSERT_EQ(pin(cpus[0]), 0);
+	ASSERT_EQ(pin(0, cpus[0]), 0);
 	if (cpu_online(last, 0))
 		SKIP(return, "cannot take CPU %d offline", last);
 
@@ -670,7 +617,7 @@ TEST_F(ipv6_link_stats, readers_and_writer)
 			_exit(reader(stop, i, packet));
 	}
 	for (i = 0; i < 2000; i++) {
-		EXPECT_EQ(pin(cpus[i / 10 % n]), 0);
+		EXPECT_EQ(pin(0, cpus[i / 10 % n]), 0);
 		EXPECT_EQ(send_packets(&self->env, 1, len), 0)
 			break;
 	}

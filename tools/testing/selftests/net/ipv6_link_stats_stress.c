@@ -42,6 +42,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 
+#include "ipv6_link_stats.h"
 #include "kselftest_harness.h"
 
 #define TESTS		4
@@ -178,45 +179,6 @@ static int seconds(void)
 	return all > TESTS ? all / TESTS : 1;
 }
 
-static int pin(pid_t pid, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(pid, sizeof(set), &set);
-}
-
-static int allowed_cpus(int *cpus, int max)
-{
-	int cpu, n = 0;
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 0;
-	for (cpu = 0; cpu < CPU_SETSIZE && n < max; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus[n++] = cpu;
-
-	return n;
-}
-
-static int cpu_online(int cpu, int online)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return -errno;
-	ret = dprintf(fd, "%d\n", online) < 0 ? -errno : 0;
-	close(fd);
-
-	return ret;
-}
-
 static void dev_name(char *name, int i)
 {
 	snprintf(name, IFNAMSIZ, "st%d", i);
@@ -299,20 +261,6 @@ static int dev_up(int ctl, const char *name)
 
 	snprintf(ifr.ifr_name, IFNAMSIZ, "%s", name);
 	return ioctl(ctl, SIOCSIFFLAGS, &ifr);
-}
-
-static const struct nlattr *find_attr(const void *attrs, int len, int type)
-{
-	const struct nlattr *nla = attrs;
-
-	while (len >= (int)sizeof(*nla) && nla->nla_len <= len) {
-		if ((nla->nla_type & NLA_TYPE_MASK) == type)
-			return nla;
-		len -= NLA_ALIGN(nla->nla_len);
-		nla = (const void *)nla + NLA_ALIGN(nla->nla_len);
-	}
-
-	return NULL;
 }
 
 static void parse_link(const struct nlmsghdr *nlh, struct link *links)
