@@ -105,13 +105,16 @@ void page_pool_cache_set(struct page_pool *pool, unsigned int count)
 	taken = top >> PP_CACHE_BITS;
 	put = taken + (top & PP_CACHE_MASK) - moved->base;
 
+	/* There is one writer, the consumer. But those of two pools may be in
+	 * process and in softirq context, and lockdep must not mix them up.
+	 */
 	preempt_disable();
-	write_seqcount_begin(&moved->seq);
+	raw_write_seqcount_begin(&moved->seq);
 	moved->base = count;
 	moved->fast += taken;
 	moved->cached += put;
 	WRITE_ONCE(pool->alloc.top, count);
-	write_seqcount_end(&moved->seq);
+	raw_write_seqcount_end(&moved->seq);
 	preempt_enable();
 
 	page_pool_stat_add(pool, PP_STAT_ALLOC_FAST, taken);
