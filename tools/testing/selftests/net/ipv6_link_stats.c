@@ -594,7 +594,7 @@ static int reader(const int *stop, bool proc, __u64 packet)
 /* Two readers, one of netlink and one of /proc, and a writer which changes
  * the CPU all the time.
  */
-TEST_F(ipv6_link_stats, readers_and_writer)
+TEST_F_TIMEOUT(ipv6_link_stats, readers_and_writer, 300)
 {
 	const size_t len = 1000;
 	const __u64 packet = IP6_HDR_LEN + UDP_HDR_LEN + len;
