@@ -49,7 +49,7 @@ selfcheck:		## the checks that need no kernel, in under 30 s
 test: build		## everything: scripts, patches, KUnit and kselftests in guests
 	@tests/run all
 
-flavours: tree		## KUnit and kselftests on debug, KCSAN, RT and 32-bit kernels (an hour cold)
+flavours: tree		## KUnit and kselftests on debug, KCSAN, RT and 32-bit kernels (four to build)
 	@tests/run flavours
 
 clean:			## remove build/ (the cache stays)
