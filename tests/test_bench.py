@@ -35,8 +35,19 @@ class Report(unittest.TestCase):
         self.log("exact,patched,on,1,1", line(FAST, 45.03))
         self.assertEqual(self.report().returncode, 0)
         self.assertIn(f"| {FAST} | 68 | 70 |  | 75.03 |  | 45.03 |", (self.out / "report.md").read_text())
-        kernels = [r["kernel"] for r in json.loads((self.out / "results.json").read_text())]
+        kernels = [r["kernel"] for r in json.loads((self.out / "results.json").read_text()) if r["unit"] == "instructions"]
         self.assertEqual(kernels, ["base", "patched"])
+
+    def test_many_cpus_have_a_table_of_their_own(self):
+        self.log("exact,base,on,64,readings", line("ethtool queues=1", 2000))
+        self.log("exact,patched,on,64,readings", line("ethtool queues=1", 1000))
+        self.assertEqual(self.report().returncode, 0)
+        self.assertIn("| ethtool queues=1, 64 CPUs | 2000 | 1000 |  | 0.500 |", (self.out / "report.md").read_text())
+
+    def test_least_of_a_test_that_ran_again(self):
+        self.log("exact,base,on,1,all", line("udp6.local", 105), line("udp6.local", 100), line("udp6.local", 110))
+        self.assertEqual(self.report().returncode, 0)
+        self.assertEqual([r["value"] for r in json.loads((self.out / "results.json").read_text())], [100])
 
     def test_void_is_absent(self):
         self.log("exact,base,on,1,1", line("loop", 3), "test=udp6.local unit=cycles void=lost runs=1 loops=64\n")

@@ -25,6 +25,9 @@ struct cpumask;
  *   still counts. This rests on one rule for the writers: a CPU's row is only
  *   written by that CPU, or by nobody before the CPU first came online.
  *
+ * - Where few of them ever write, pcpu_fold_mark_cpu() keeps a mask of those
+ *   for pcpu_fold_u64_cpus().
+ *
  * - On 64-bit every counter is read once, whole. The counters of a row are
  *   not read at one instant: a pair like packets and bytes may be apart by
  *   the packets counted meanwhile.
@@ -59,14 +62,13 @@ struct cpumask;
 
 const struct cpumask *pcpu_fold_cpus(void);
 
-void pcpu_fold_row_u64(u64 *sum, const u64 *row, unsigned int n,
-		       const struct u64_stats_sync *syncp);
-
 void pcpu_fold_u64_cpus(u64 *sum, const u64 __percpu *row, unsigned int n,
 			const struct u64_stats_sync __percpu *syncp,
 			const struct cpumask *cpus);
 void pcpu_fold_u64(u64 *sum, const u64 __percpu *row, unsigned int n,
 		   const struct u64_stats_sync __percpu *syncp);
+
+void pcpu_fold_mark_cpu(struct cpumask *cpus, unsigned long __percpu *marked);
 
 void pcpu_fold_ulong(unsigned long *sum, const unsigned long __percpu *row,
 		     unsigned int n);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/ethtool.h>
 #include <linux/export.h>
@@ -8,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/seqlock.h>
+#include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 
@@ -28,6 +31,7 @@ static DEFINE_PER_CPU(struct page_pool_cpu_stats, page_pool_system_stats) = {
 	.syncp.seq = SEQCNT_ZERO(page_pool_system_stats.syncp.seq),
 #endif
 };
+static struct cpumask page_pool_system_cpus;
 
 /* What user space sees of a counter. The values in struct page_pool_stats are
  * an array to us; that each field has its place in it is checked here.
@@ -67,18 +71,26 @@ static const struct page_pool_stat_desc page_pool_stat_descs[] = {
 static_assert(ARRAY_SIZE(page_pool_stat_descs) == PP_STAT_NR);
 static_assert(sizeof(struct page_pool_stats) == PP_STAT_NR * sizeof(u64));
 
+/* The slow half of __page_pool_stat_add() */
+void page_pool_stats_mark_cpu(const struct page_pool *pool)
+{
+	pcpu_fold_mark_cpu(pool->stats_cpus, &pool->stats->marked);
+}
+
 #if BITS_PER_LONG == 32
 /* A softirq may count on top of a task, and must not find a row half written.
  * Neither must a reader, which would wait for a preempted task.
  */
-void page_pool_stat_add(const struct page_pool *pool, enum page_pool_stat stat,
-			unsigned long n)
+void __page_pool_stat_add(const struct page_pool *pool,
+			  enum page_pool_stat stat, unsigned long n)
 {
 	struct page_pool_cpu_stats *stats;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	stats = this_cpu_ptr(pool->stats);
+	if (unlikely(!stats->marked))
+		page_pool_stats_mark_cpu(pool);
 	u64_stats_update_begin(&stats->syncp);
 	stats->row[stat] += n;
 	u64_stats_update_end(&stats->syncp);
@@ -115,10 +127,10 @@ void page_pool_cache_set(struct page_pool *pool, unsigned int count)
 	moved->cached += put;
 	WRITE_ONCE(pool->alloc.top, count);
 	raw_write_seqcount_end(&moved->seq);
-	preempt_enable();
 
-	page_pool_stat_add(pool, PP_STAT_ALLOC_FAST, taken);
-	page_pool_stat_add(pool, PP_STAT_RECYCLE_CACHED, put);
+	__page_pool_stat_add(pool, PP_STAT_ALLOC_FAST, taken);
+	__page_pool_stat_add(pool, PP_STAT_RECYCLE_CACHED, put);
+	preempt_enable();
 }
 
 static void page_pool_cache_add_stats(const struct page_pool *pool, u64 *fast,
@@ -141,36 +153,14 @@ static void page_pool_cache_add_stats(const struct page_pool *pool, u64 *fast,
 	*cached += moved_cached + taken + (top & PP_CACHE_MASK);
 }
 
-/* Page pools which are created one after the other have neighbouring rows on
- * each CPU. Go CPU by CPU to make use of that.
- */
-static void
-page_pool_fold_rows(u64 *sum, struct page_pool_cpu_stats __percpu *const *pools,
-		    unsigned int n)
-{
-	const struct page_pool_cpu_stats *stats;
-	unsigned int cpu, i;
-
-	for_each_cpu(cpu, pcpu_fold_cpus()) {
-		for (i = 0; i < n; i++) {
-			stats = per_cpu_ptr(pools[i], cpu);
-			pcpu_fold_row_u64(sum, stats->row, PP_STAT_NR,
-					  &stats->syncp);
-		}
-	}
-}
-
-/* Number of page pools to visit on a CPU before the next one. */
-#define PAGE_POOL_STATS_BATCH	16
-
 bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 				 unsigned int n, struct page_pool_stats *stats)
 {
-	struct page_pool_cpu_stats __percpu *batch[PAGE_POOL_STATS_BATCH];
 	u64 fast = 0, cached = 0, sum[PP_STAT_NR] = {};
 	const struct page_pool *pool;
 	u64 *values = (u64 *)stats;
-	unsigned int i, used = 0;
+	bool found = false;
+	unsigned int i;
 
 	/* May have interrupted the writer it would wait for. */
 	DEBUG_NET_WARN_ON_ONCE(in_hardirq() || in_serving_softirq());
@@ -180,16 +170,13 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 		if (!pool)
 			continue;
 
-		if (used == PAGE_POOL_STATS_BATCH) {
-			page_pool_fold_rows(sum, batch, used);
-			used = 0;
-		}
 		page_pool_cache_add_stats(pool, &fast, &cached);
-		batch[used++] = pool->stats;
+		pcpu_fold_u64_cpus(sum, pool->stats->row, PP_STAT_NR,
+				   &pool->stats->syncp, pool->stats_cpus);
+		found = true;
 	}
-	if (!used)
+	if (!found)
 		return false;
-	page_pool_fold_rows(sum, batch, used);
 
 	/* The rows do not have the latest of these two. */
 	sum[PP_STAT_ALLOC_FAST] = fast;
@@ -282,12 +269,19 @@ int page_pool_stats_init(struct page_pool *pool)
 
 	if (pool->slow.flags & PP_FLAG_SYSTEM_POOL) {
 		pool->stats = &page_pool_system_stats;
+		pool->stats_cpus = &page_pool_system_cpus;
 		return 0;
 	}
 
-	pool->stats = alloc_percpu(struct page_pool_cpu_stats);
-	if (!pool->stats)
+	pool->stats_cpus = kzalloc(cpumask_size(), GFP_KERNEL);
+	if (!pool->stats_cpus)
 		return -ENOMEM;
+
+	pool->stats = alloc_percpu(struct page_pool_cpu_stats);
+	if (!pool->stats) {
+		kfree(pool->stats_cpus);
+		return -ENOMEM;
+	}
 
 	if (BITS_PER_LONG == 32) {
 		for_each_possible_cpu(cpu)
@@ -299,6 +293,9 @@ int page_pool_stats_init(struct page_pool *pool)
 
 void page_pool_stats_uninit(struct page_pool *pool)
 {
-	if (pool->stats != &page_pool_system_stats)
-		free_percpu(pool->stats);
+	if (pool->stats == &page_pool_system_stats)
+		return;
+
+	free_percpu(pool->stats);
+	kfree(pool->stats_cpus);
 }

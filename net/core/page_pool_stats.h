@@ -4,6 +4,7 @@
 
 #include <linux/compiler.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/u64_stats_sync.h>
 
 #include <net/page_pool/types.h>
@@ -31,7 +32,8 @@ enum page_pool_stat {
  * ---------------------
  *
  * Every CPU has a row of all counters for every pool. Whatever happens on a
- * slow path, or may happen on any CPU, is added to this CPU's row.
+ * slow path, or may happen on any CPU, is added to this CPU's row. A reader
+ * visits the rows of those CPUs which ever counted something for the pool.
  *
  * The two counters of the fast path, PP_STAT_ALLOC_FAST for a page taken from
  * the allocation cache and PP_STAT_RECYCLE_CACHED for one put there, cost no
@@ -68,25 +70,43 @@ static_assert(PP_ALLOC_CACHE_SIZE <= PP_CACHE_MASK);
 /**
  * struct page_pool_cpu_stats - what one CPU counted of a pool
  * @row:	the counters, indexed by &enum page_pool_stat
+ * @marked:	the CPU is in &page_pool.stats_cpus, see pcpu_fold_mark_cpu()
  * @syncp:	protects @row against a reader on 32-bit
  */
 struct page_pool_cpu_stats {
 	u64 row[PP_STAT_NR];
+	unsigned long marked;
 	struct u64_stats_sync syncp;
 };
 
+void page_pool_stats_mark_cpu(const struct page_pool *pool);
+
 #if BITS_PER_LONG == 64
-/* Safe in any context but NMI. One instruction where the CPU has one. */
+/* Where the CPU cannot change. Whoever interrupts counts on top, since to add is
+ * one instruction where the CPU has one.
+ */
+static __always_inline void __page_pool_stat_add(const struct page_pool *pool,
+						 enum page_pool_stat stat,
+						 unsigned long n)
+{
+	if (unlikely(!__this_cpu_read(pool->stats->marked)))
+		page_pool_stats_mark_cpu(pool);
+	this_cpu_add(pool->stats->row[stat], n);
+}
+#else
+void __page_pool_stat_add(const struct page_pool *pool,
+			  enum page_pool_stat stat, unsigned long n);
+#endif
+
+/* In any context but NMI */
 static __always_inline void page_pool_stat_add(const struct page_pool *pool,
 					       enum page_pool_stat stat,
 					       unsigned long n)
 {
-	this_cpu_add(pool->stats->row[stat], n);
+	preempt_disable();
+	__page_pool_stat_add(pool, stat, n);
+	preempt_enable();
 }
-#else
-void page_pool_stat_add(const struct page_pool *pool, enum page_pool_stat stat,
-			unsigned long n);
-#endif
 
 void page_pool_cache_set(struct page_pool *pool, unsigned int count);
 
@@ -99,6 +119,12 @@ int page_pool_stats_nl_put(struct sk_buff *rsp,
 
 #define PP_CACHE_MASK		ULONG_MAX
 #define PP_CACHE_FAST		0
+
+static inline void __page_pool_stat_add(const struct page_pool *pool,
+					enum page_pool_stat stat,
+					unsigned long n)
+{
+}
 
 static inline void page_pool_stat_add(const struct page_pool *pool,
 				      enum page_pool_stat stat, unsigned long n)

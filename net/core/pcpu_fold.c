@@ -13,6 +13,7 @@
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/prefetch.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/unroll.h>
 
@@ -125,39 +126,22 @@ static void pcpu_fold_section(u64 *sum, const u64 *row, unsigned int n,
 		sum[i] += copy[i];
 }
 
-/**
- * pcpu_fold_row_u64() - add one CPU's row of u64 counters
- * @sum: array of @n sums to add to
- * @row: the CPU's row
- * @n: number of counters in the row
- * @syncp: the seqcount that the writer of the row uses, or NULL if none;
- *	   not looked at on 64-bit
- *
- * The step of pcpu_fold_u64(), for callers which walk pcpu_fold_cpus()
- * themselves.
- *
- * Context: Any on 64-bit. With a @syncp on 32-bit, no context that can
- *	    interrupt the writer: it would wait for a write section which
- *	    cannot end.
- */
-void pcpu_fold_row_u64(u64 *sum, const u64 *row, unsigned int n,
-		       const struct u64_stats_sync *syncp)
+/* The way of 32-bit, and of rows without a seqcount there. */
+static void pcpu_fold_row(u64 *sum, const u64 *row, unsigned int n,
+			  const struct u64_stats_sync *syncp)
 {
 	unsigned int i;
 
-	if (BITS_PER_LONG == 32 && syncp) {
-		for (i = 0; i < n; i += PCPU_FOLD_SECTION)
-			pcpu_fold_section(sum + i, row + i,
-					  min(n - i, PCPU_FOLD_SECTION),
-					  syncp);
+	if (!syncp) {
+		for (i = 0; i < n; i++)
+			sum[i] += READ_ONCE(row[i]);
 		return;
 	}
 
-	unrolled_count(4)
-	for (i = 0; i < n; i++)
-		sum[i] += READ_ONCE(row[i]);
+	for (i = 0; i < n; i += PCPU_FOLD_SECTION)
+		pcpu_fold_section(sum + i, row + i,
+				  min(n - i, PCPU_FOLD_SECTION), syncp);
 }
-EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_row_u64);
 
 /**
  * pcpu_fold_u64_cpus() - add the rows of u64 counters of some CPUs
@@ -170,7 +154,9 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_row_u64);
  *
  * For callers who know better than pcpu_fold_u64() which CPUs ever wrote.
  *
- * Context: as pcpu_fold_row_u64().
+ * Context: Any on 64-bit. With a @syncp on 32-bit, no context that can
+ *	    interrupt a writer: it would wait for a write section which
+ *	    cannot end.
  */
 void pcpu_fold_u64_cpus(u64 *sum, const u64 __percpu *row, unsigned int n,
 			const struct u64_stats_sync __percpu *syncp,
@@ -179,14 +165,18 @@ void pcpu_fold_u64_cpus(u64 *sum, const u64 __percpu *row, unsigned int n,
 	int cpu;
 
 	if (BITS_PER_LONG == 64) {
-		pcpu_fold_longs((unsigned long *)sum,
-				(const unsigned long __percpu *)row, n, cpus);
+		/* CPUs come into the mask while it is read, and
+		 * pcpu_fold_mark_cpu() says why none is missing.
+		 */
+		data_race((pcpu_fold_longs((unsigned long *)sum,
+					   (const unsigned long __percpu *)row,
+					   n, cpus), 0));
 		return;
 	}
 
 	for_each_cpu(cpu, cpus)
-		pcpu_fold_row_u64(sum, per_cpu_ptr(row, cpu), n,
-				  syncp ? per_cpu_ptr(syncp, cpu) : NULL);
+		pcpu_fold_row(sum, per_cpu_ptr(row, cpu), n,
+			      syncp ? per_cpu_ptr(syncp, cpu) : NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64_cpus);
 
@@ -201,7 +191,7 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64_cpus);
  * The cost is the cache misses of the rows, one visit for each CPU that ever
  * came online; how many are possible does not matter.
  *
- * Context: as pcpu_fold_row_u64().
+ * Context: as pcpu_fold_u64_cpus().
  */
 void pcpu_fold_u64(u64 *sum, const u64 __percpu *row, unsigned int n,
 		   const struct u64_stats_sync __percpu *syncp)
@@ -209,6 +199,55 @@ void pcpu_fold_u64(u64 *sum, const u64 __percpu *row, unsigned int n,
 	pcpu_fold_u64_cpus(sum, row, n, syncp, pcpu_fold_cpus());
 }
 EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64);
+
+/**
+ * pcpu_fold_mark_cpu() - add this CPU to those whose rows are summed up
+ * @cpus: the mask for pcpu_fold_u64_cpus()
+ * @marked: per-cpu mark next to the row, 0 at first
+ *
+ * Who counts looks at the mark of its CPU first and comes here if it is not
+ * set, once for each CPU that counts something. Nothing takes a CPU out again,
+ * what it counted stays when it goes offline.
+ *
+ * No event may be missing in a sum, once somebody can know of it::
+ *
+ *   who counts, on CPU n                   who sums up, on any CPU
+ *
+ *   (1) mark of row n set?                 (A) CPU n in the mask?
+ *       (2) set bit n of the mask          (B) read row n
+ *       (3) set the mark of row n
+ *   (4) change row n
+ *
+ * (1) and (4) are on one CPU. This is up to the caller, who cannot migrate in
+ * between, and makes it that nothing changes row n but what came from (1) to
+ * (4) on CPU n. Its mark is only read and written there, too.
+ *
+ * (2) is before (3), since more can happen between them on the same CPU: a
+ * softirq, or on PREEMPT_RT another thread. It must not find the mark set
+ * while the bit is not, or its event would be missing until we can go on. As
+ * it is it finds no mark, and sets both itself. A CPU sees its own accesses in
+ * order, so barrier() is enough. Its partner is whatever makes the other one
+ * wait for its turn on this CPU.
+ *
+ * (2) and (4) need no barrier for one who knows that the event has happened:
+ * the news came from CPU n on a way with a release there and an acquire here,
+ * like the lock of a socket's queue, a wakeup, or an unlock and a lock of
+ * a task that migrated. The release orders all that CPU n did before, (2) as
+ * well as (4), and what comes after the acquire, (A) and (B), sees it. Without
+ * such news (A) can miss (2). Then the sum is one from before the event, no
+ * other than when (B) comes before (4).
+ *
+ * So sums do not go back either: who saw bit n and row n sees them again, and
+ * so does everyone who was told about the sum.
+ *
+ * Context: Any in which the CPU cannot change.
+ */
+void pcpu_fold_mark_cpu(struct cpumask *cpus, unsigned long __percpu *marked)
+{
+	cpumask_set_cpu(smp_processor_id(), cpus);
+	barrier();
+	__this_cpu_write(*marked, 1);
+}
 
 /**
  * pcpu_fold_ulong() - add the rows of unsigned long counters of all CPUs

@@ -748,9 +748,7 @@ static void pp_test_stats_add_up(struct kunit *test)
 	pp_test_put(test, two, two->nr_held, false);
 }
 
-/* One call for the page pools of many queues, some of which have none, and more
- * than are read in one go.
- */
+/* One call for the page pools of many queues, some of which have none */
 static void pp_test_stats_array(struct kunit *test)
 {
 	struct {
@@ -799,9 +797,12 @@ static void pp_test_preset(struct page_pool *pool, u64 val)
 		memset(stats->row, 0, sizeof(stats->row));
 	}
 
-	stats = per_cpu_ptr(pool->stats, get_cpu());
+	cpu = get_cpu();
+	stats = per_cpu_ptr(pool->stats, cpu);
 	for (i = 0; i < PP_STAT_NR; i++)
 		stats->row[i] = val;
+	stats->marked = 1;
+	cpumask_set_cpu(cpu, pool->stats_cpus);
 	put_cpu();
 
 	pool->moved.base = page_pool_cache_count(pool);
@@ -915,6 +916,43 @@ static void pp_test_rows_follow(struct kunit *test)
 	pp_test_put(test, pt, pt->nr_held, false);
 }
 
+static void pp_test_unpin(void *unused)
+{
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/* The CPUs which a reader visits are those that counted something: wherever a
+ * page comes from, and goes to.
+ */
+static void pp_test_cpus_that_counted(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_order(test, 0);
+	static struct cpumask want;
+	struct page_pool_stats stats;
+	unsigned int cpu, n = 0;
+
+	cpumask_clear(&want);
+	KUNIT_EXPECT_TRUE(test, cpumask_empty(pt->pool->stats_cpus));
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, pp_test_unpin, NULL));
+
+	for_each_online_cpu(cpu) {
+		if (n == 3)
+			break;
+		KUNIT_ASSERT_EQ(test, 0, set_cpus_allowed_ptr(current,
+							      cpumask_of(cpu)));
+		/* The first one gets many at once, the others count one. */
+		pp_test_alloc(test, pt, 1);
+		pp_test_put(test, pt, 1, false);
+		cpumask_set_cpu(cpu, &want);
+		KUNIT_EXPECT_TRUE(test, cpumask_equal(&want,
+						      pt->pool->stats_cpus));
+
+		pp_test_read(pt->pool, &stats);
+		KUNIT_EXPECT_EQ(test, ++n, stats.recycle_stats.ring);
+	}
+}
+
 /* A second CPU reads all the time, and notes what goes back or too far. */
 struct pp_test_reader {
 	struct page_pool *pool;
@@ -963,11 +1001,6 @@ static void pp_test_reader_stop(void *data)
 }
 
 /* Keep the test on the CPU it runs on, so that the reader has another one. */
-static void pp_test_unpin(void *unused)
-{
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
-}
-
 static unsigned int pp_test_pin(struct kunit *test)
 {
 	unsigned int here = get_cpu(), other;
@@ -1177,6 +1210,7 @@ static struct kunit_case page_pool_test_cases[] = {
 	KUNIT_CASE(pp_test_beyond_32_bits),
 	KUNIT_CASE(pp_test_cached_forever),
 	KUNIT_CASE(pp_test_rows_follow),
+	KUNIT_CASE(pp_test_cpus_that_counted),
 	KUNIT_CASE_SLOW(pp_test_carry_is_not_seen),
 	KUNIT_CASE_SLOW(pp_test_concurrent),
 	{}

@@ -152,23 +152,6 @@ static void fold_adds_rows_with_seqcount(struct kunit *test)
 	fold_test_expect_sums(test, n, pcpu_fold_cpus());
 }
 
-/* Row by row, as a caller does who visits many objects of one CPU. */
-static void fold_adds_single_rows(struct kunit *test)
-{
-	const unsigned int n = *(const unsigned int *)test->param_value;
-	struct fold_test *ft = test->priv;
-	const struct fold_test_row *row;
-	int cpu;
-
-	fold_test_fill(ft);
-	fold_test_prepare_sums(ft, n);
-	for_each_cpu(cpu, pcpu_fold_cpus()) {
-		row = per_cpu_ptr(ft->rows, cpu);
-		pcpu_fold_row_u64(ft->sum, row->counters, n, &row->syncp);
-	}
-	fold_test_expect_sums(test, n, pcpu_fold_cpus());
-}
-
 /* Rows of unsigned long wrap at their own size. */
 static void fold_adds_ulongs(struct kunit *test)
 {
@@ -452,7 +435,6 @@ static struct kunit_case fold_test_cases[] = {
 	KUNIT_CASE_PARAM(fold_adds_rows, fold_test_length_gen_params),
 	KUNIT_CASE_PARAM(fold_adds_rows_with_seqcount,
 			 fold_test_length_gen_params),
-	KUNIT_CASE_PARAM(fold_adds_single_rows, fold_test_length_gen_params),
 	KUNIT_CASE_PARAM(fold_adds_ulongs, fold_test_length_gen_params),
 	KUNIT_CASE(fold_adds_decrements),
 	KUNIT_CASE(fold_visits_given_cpus),

@@ -24,7 +24,6 @@
 #endif
 
 bool bench_cycles;
-bool bench_floor;
 
 void fail(const char *what)
 {

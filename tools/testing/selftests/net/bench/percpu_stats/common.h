@@ -24,11 +24,8 @@ struct bench_case {
 	u64 *took;
 };
 
-/* Set by an option: count cycles, not nanoseconds; the kernel under test sums
- * nothing up.
- */
+/* Set by option -c: count cycles, not nanoseconds */
 extern bool bench_cycles;
-extern bool bench_floor;
 
 u64 bench_clock(void);
 void bench_start(struct bench_case *bench, unsigned int max_runs);

@@ -4,9 +4,9 @@
  * listener on RTNLGRP_LINK hears about all of it, and a reader asks for each
  * new link, with its statistics.
  *
- *   container_create [-n containers] [-c] [-f]
+ *   container_create [-n containers] [-c]
  *
- * -c counts cycles, -f knows that the kernel does not sum up.
+ * -c counts cycles.
  */
 
 #include <errno.h>
@@ -100,13 +100,11 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:cf")) != -1) {
+	while ((c = getopt(argc, argv, "n:c")) != -1) {
 		if (c == 'n')
 			containers = atoi(optarg);
 		else if (c == 'c')
 			bench_cycles = true;
-		else if (c == 'f')
-			bench_floor = true;
 		else
 			return 2;
 	}

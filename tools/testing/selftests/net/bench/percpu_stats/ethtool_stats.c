@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What it costs to read the statistics of a device, with the page pools of all
- * its queues, by ethtool: veth with 1 to 64 queues.
+ * its queues, by ethtool: veth with 1 to 64 queues, each of whose page pools has
+ * counted on the first -w CPUs.
  *
- *   ethtool_stats [-r runs] [-c]
+ *   ethtool_stats [-w writers] [-r runs] [-c]
  */
 
+#include <arpa/inet.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/bpf.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 
@@ -19,8 +23,9 @@
 
 #define QUEUES	64
 #define READS	100
+#define PACKETS	4096	/* to hit each queue by chance, no doubt */
 
-static unsigned int runs = 15;
+static unsigned int writers = 1, runs = 15;
 static int sock;
 
 static void ethtool(const char *name, void *data)
@@ -41,54 +46,126 @@ static unsigned int n_stats(const char *name)
 	return info.n_stats;
 }
 
-/* GRO makes veth use NAPI, and a page pool for each queue. */
-static bool has_pools(const char *name, unsigned int n)
+/* A program for XDP makes veth copy packets into pages of its page pools. */
+static int xdp_program(void)
 {
-	struct ethtool_value gro = { .cmd = ETHTOOL_SGRO, .data = 1 };
+	static const struct bpf_insn pass[] = {
+		{
+			.code = BPF_ALU64 | BPF_MOV | BPF_K,
+			.dst_reg = BPF_REG_0,
+			.imm = XDP_PASS,
+		},
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_XDP,
+		.insns = (unsigned long)pass,
+		.insn_cnt = sizeof(pass) / sizeof(*pass),
+		.license = (unsigned long)"GPL",
+	};
+	int fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+
+	if (fd < 0)
+		fail("BPF_PROG_LOAD");
+
+	return fd;
+}
+
+static void xdp_attach(int fd, unsigned int index, int program)
+{
+	struct ifinfomsg ifm = { .ifi_index = index };
+	struct rtnl_req req;
+	struct rtattr *xdp;
+
+	rtnl_init(&req, RTM_SETLINK, 0, &ifm, sizeof(ifm));
+	xdp = rtnl_put(&req, IFLA_XDP | NLA_F_NESTED, NULL, 0);
+	rtnl_put(&req, IFLA_XDP_FD, &program, sizeof(program));
+	rtnl_end(&req, xdp);
+	rtnl_talk(fd, &req);
+}
+
+/* From the peer: each packet is a flow of its own, so they go to all queues. */
+static void send_packets(unsigned int index)
+{
+	struct sockaddr_in6 to = {
+		.sin6_family = AF_INET6,
+		.sin6_scope_id = index,
+	};
+	unsigned int cpu, i;
+	int fd;
+
+	inet_pton(AF_INET6, "ff02::1", &to.sin6_addr);
+	fd = socket(AF_INET6, SOCK_DGRAM, 0);
+	if (fd < 0)
+		fail("socket");
+	for (cpu = 0; cpu < writers; cpu++) {
+		pin(cpu);
+		for (i = 1; i <= PACKETS; i++) {
+			to.sin6_port = htons(i);
+			if (sendto(fd, "", 1, 0, (struct sockaddr *)&to,
+				   sizeof(to)) != 1)
+				fail("sendto");
+		}
+	}
+	pin(0);
+	close(fd);
+}
+
+/* The first page of each page pool comes from the slow path. */
+static bool all_counted(const char *name, const struct ethtool_stats *stats,
+			unsigned int queues)
+{
 	struct ethtool_gstrings *strings;
-	bool found = false;
+	bool counted = false;
 	unsigned int i;
 
-	ethtool(name, &gro);
-	gro.cmd = ETHTOOL_GGRO;
-	ethtool(name, &gro);
-
-	strings = calloc(1, sizeof(*strings) + n * ETH_GSTRING_LEN);
+	strings = calloc(1, sizeof(*strings) +
+			    stats->n_stats * ETH_GSTRING_LEN);
 	if (!strings)
 		fail("calloc");
 	strings->cmd = ETHTOOL_GSTRINGS;
 	strings->string_set = ETH_SS_STATS;
-	strings->len = n;
+	strings->len = stats->n_stats;
 	ethtool(name, strings);
-	for (i = 0; i < n; i++)
-		found |= !strncmp((char *)strings->data + i * ETH_GSTRING_LEN,
-				  "rx_pp_", 6);
+	for (i = 0; i < stats->n_stats; i++)
+		counted |= !strcmp((char *)strings->data + i * ETH_GSTRING_LEN,
+				   "rx_pp_alloc_slow") &&
+			   stats->data[i] >= queues;
 	free(strings);
 
-	return gro.data && found;
+	return counted;
 }
 
-static void bench_queues(int fd, int peer_ns, unsigned int queues)
+static void bench_queues(int fd, int here, int there, int program,
+			 unsigned int queues)
 {
 	struct ethtool_stats *stats;
 	struct bench_case bench = { .loops = READS };
 	char name[IFNAMSIZ], test[64];
 	unsigned int i, n, run;
+	int peer;
 
 	snprintf(name, sizeof(name), "v%u", queues);
 	snprintf(test, sizeof(test), "ethtool queues=%u", queues);
 	bench.test = test;
-	veth_create(fd, name, name, peer_ns, queues);
+	veth_create(fd, name, name, there, queues);
+	xdp_attach(fd, link_index(name), program);
 	link_up(fd, link_index(name));
-	n = n_stats(name);
-	if (!has_pools(name, n))
-		bench.invalid = "no_pools";
 
+	enter(there);
+	peer = rtnl_open(0);
+	link_up(peer, link_index(name));
+	address_add(peer, link_index(name), "fe80::1");
+	send_packets(link_index(name));
+	close(peer);
+	enter(here);
+
+	n = n_stats(name);
 	stats = calloc(1, sizeof(*stats) + n * sizeof(u64));
 	if (!stats)
 		fail("calloc");
 	bench_start(&bench, runs);
-	for (run = 0; run < runs && !bench.invalid; run++) {
+	for (run = 0; run < runs; run++) {
 		u64 start = bench_clock();
 
 		for (i = 0; i < READS; i++) {
@@ -98,6 +175,8 @@ static void bench_queues(int fd, int peer_ns, unsigned int queues)
 		}
 		bench_add(&bench, bench_clock() - start);
 	}
+	if (!all_counted(name, stats, queues))
+		bench.invalid = "no_pools";
 	free(stats);
 	bench_report(&bench);
 }
@@ -105,10 +184,12 @@ static void bench_queues(int fd, int peer_ns, unsigned int queues)
 int main(int argc, char **argv)
 {
 	unsigned int queues;
-	int c, fd, here, there;
+	int c, fd, here, there, program;
 
-	while ((c = getopt(argc, argv, "r:c")) != -1) {
-		if (c == 'r')
+	while ((c = getopt(argc, argv, "w:r:c")) != -1) {
+		if (c == 'w')
+			writers = atoi(optarg);
+		else if (c == 'r')
 			runs = atoi(optarg);
 		else if (c == 'c')
 			bench_cycles = true;
@@ -123,8 +204,9 @@ int main(int argc, char **argv)
 	sock = socket(AF_INET, SOCK_DGRAM, 0);
 	if (sock < 0)
 		fail("socket");
+	program = xdp_program();
 	for (queues = 1; queues <= QUEUES; queues *= 2)
-		bench_queues(fd, there, queues);
+		bench_queues(fd, here, there, program, queues);
 
 	return 0;
 }

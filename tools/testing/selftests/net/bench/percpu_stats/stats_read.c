@@ -2,10 +2,10 @@
 /* What it costs to read IPv6 statistics: of many links in a dump and from
  * /proc, and the counters of a network namespace.
  *
- *   stats_read [-l links] [-w writers] [-r runs] [-c] [-f]
+ *   stats_read [-l links] [-w writers] [-r runs] [-c]
  *
  * Every link has counted a packet on each of the first -w CPUs. -c counts
- * cycles, -f knows that the kernel does not sum up and demands it.
+ * cycles.
  */
 
 #include <arpa/inet.h>
@@ -115,7 +115,7 @@ static void check_stats(struct nlmsghdr *nlh)
 		memcpy(&value, unaligned + n, sizeof(value));
 		sum += value;
 	}
-	right_stats += bench_floor ? !sum : sum >= writers;
+	right_stats += sum >= writers;
 }
 
 static void bench_dump(int fd, const char *name, unsigned int ext_mask)
@@ -172,8 +172,7 @@ static bool read_right(const char *path, const char *counter,
 		return false;
 	at = strstr(buf, counter);
 
-	return at && strtoul(at + strlen(counter), NULL, 10) >=
-		     (bench_floor ? 0 : least);
+	return at && strtoul(at + strlen(counter), NULL, 10) >= least;
 }
 
 static void bench_dev_snmp6(void)
@@ -225,7 +224,7 @@ int main(int argc, char **argv)
 {
 	int c, fd;
 
-	while ((c = getopt(argc, argv, "l:w:r:cf")) != -1) {
+	while ((c = getopt(argc, argv, "l:w:r:c")) != -1) {
 		if (c == 'l')
 			links = atoi(optarg);
 		else if (c == 'w')
@@ -234,8 +233,6 @@ int main(int argc, char **argv)
 			runs = atoi(optarg);
 		else if (c == 'c')
 			bench_cycles = true;
-		else if (c == 'f')
-			bench_floor = true;
 		else
 			return 2;
 	}
