@@ -31,6 +31,7 @@ static DEFINE_PER_CPU(struct page_pool_cpu_stats, page_pool_system_stats) = {
 	.syncp.seq = SEQCNT_ZERO(page_pool_system_stats.syncp.seq),
 #endif
 };
+
 static struct cpumask page_pool_system_cpus;
 
 /* What user space sees of a counter. The values in struct page_pool_stats are

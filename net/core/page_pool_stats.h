@@ -82,8 +82,8 @@ struct page_pool_cpu_stats {
 void page_pool_stats_mark_cpu(const struct page_pool *pool);
 
 #if BITS_PER_LONG == 64
-/* Where the CPU cannot change. Whoever interrupts counts on top, since to add is
- * one instruction where the CPU has one.
+/* Where the CPU cannot change. Whoever interrupts counts on top, since adding
+ * is one instruction where the CPU has one.
  */
 static __always_inline void __page_pool_stat_add(const struct page_pool *pool,
 						 enum page_pool_stat stat,

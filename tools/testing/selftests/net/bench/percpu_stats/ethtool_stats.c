@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What it costs to read the statistics of a device, with the page pools of all
- * its queues, by ethtool: veth with 1 to 64 queues, each of whose page pools has
- * counted on the first -w CPUs.
+ * its queues, by ethtool: veth with 1 to 64 queues, each with a page pool that
+ * has counted on the first -w CPUs.
  *
  *   ethtool_stats [-w writers] [-r runs] [-c]
  */
