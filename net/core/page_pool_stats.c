@@ -14,7 +14,6 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 
-#include <net/net_debug.h>
 #include <net/netlink.h>
 #include <net/page_pool/helpers.h>
 #include <net/pcpu_fold.h>
@@ -164,7 +163,8 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 	unsigned int i;
 
 	/* May have interrupted the writer it would wait for. */
-	DEBUG_NET_WARN_ON_ONCE(in_hardirq() || in_serving_softirq());
+	if (WARN_ON_ONCE(in_hardirq() || in_serving_softirq()))
+		return false;
 
 	for (i = 0; i < n; i++) {
 		pool = *(struct page_pool *const *)(queues + i * size + offset);
@@ -206,7 +206,7 @@ EXPORT_SYMBOL(__page_pool_get_stats_array);
  * With CONFIG_PAGE_POOL_STATS=n this is a stub, so no caller needs an #ifdef.
  *
  * Context: Task context, does not sleep. The caller makes sure that @pool is
- *	    not destroyed meanwhile.
+ *	    not destroyed meanwhile. In an interrupt it warns and returns false.
  * Return: true if the counters of @pool were added to @stats; false if there
  *	   is nothing to read, either because @pool is NULL or because the
  *	   kernel does not count, and @stats was left alone.

@@ -202,7 +202,8 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64);
 
 /**
  * pcpu_fold_mark_cpu() - add this CPU to those whose rows are summed up
- * @cpus: the mask for pcpu_fold_u64_cpus()
+ * @cpus: the mask for pcpu_fold_u64_cpus(), of cpumask_size() bytes, empty
+ *	  at first, which lives as long as the row
  * @marked: per-cpu mark next to the row, 0 at first
  *
  * Who counts looks at the mark of its CPU first and comes here if it is not
@@ -226,8 +227,8 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64);
  * softirq, or on PREEMPT_RT another thread. It must not find the mark set
  * while the bit is not, or its event would be missing until we can go on. As
  * it is it finds no mark, and sets both itself. A CPU sees its own accesses in
- * order, so barrier() is enough. Its partner is whatever makes the other one
- * wait for its turn on this CPU.
+ * order, so barrier() is enough. Its partner is (1) of the one which came in
+ * between.
  *
  * (2) and (4) need no barrier for one who knows that the event has happened:
  * the news came from CPU n on a way with a release there and an acquire here,
@@ -245,7 +246,7 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64);
 void pcpu_fold_mark_cpu(struct cpumask *cpus, unsigned long __percpu *marked)
 {
 	cpumask_set_cpu(smp_processor_id(), cpus);
-	barrier();
+	barrier();	/* pairs with (1) of who interrupts us here */
 	__this_cpu_write(*marked, 1);
 }
 
