@@ -16,9 +16,10 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/linux-percpu-stats
 # The checkout that compose makes and developers edit.
 tree=$build/linux
 export top build cache tree
-# ccache where there is one, set up to hit in any folder.
+# ccache where there is one (set-up installs it), set up to hit in any folder.
 export CCACHE_DIR=$cache/ccache CCACHE_BASEDIR=$build CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=4G
-cc="$(command -v ccache) gcc"
+cc=gcc
+! command -v ccache >/dev/null || cc='ccache gcc'
 export cc
 # What the console of a healthy kernel does not say.
 badness='Kernel panic|Oops|BUG:|WARNING:|Call Trace:|general protection|unreferenced object|UBSAN|INFO: (task|possible|suspicious|rcu)'
