@@ -1,10 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Paths, messages and small checks that every script shares.
+# Paths, messages and small checks that every script shares. It is also the first
+# thing that runs on a new machine, so it may use git and Debian's essential packages.
 
 set -Eeuo pipefail
-trap 'printf "%s: failed at line %s\n" "${0##*/}" "$LINENO" >&2' ERR
+# What nobody foresaw, said once, by the shell around all others.
+trap '((BASH_SUBSHELL)) || printf "%s:%s: failed: %s\n" "${BASH_SOURCE[0]}" "$LINENO" "$BASH_COMMAND" >&2' ERR
 export LC_ALL=C
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+die()
+{
+	printf '%s: error: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# need <command>...: or say how to get it
+need()
+{
+	local tool
+
+	for tool; do
+		command -v "$tool" >/dev/null ||
+			die "$tool is missing; 'make setup' installs what is needed, or names it"
+	done
+}
+
+command -v git >/dev/null || die "git is missing; install it first, on Debian: apt-get install git make"
 # A git hook exports the repository it runs in; we work on others.
 while read -r variable; do
 	unset "$variable"
@@ -30,17 +56,6 @@ case $top in
 	exit 1 ;;
 esac
 
-say()
-{
-	printf '%s\n' "$*"
-}
-
-die()
-{
-	printf '%s: error: %s\n' "${0##*/}" "$*" >&2
-	exit 1
-}
-
 # need_space <folder> <GiB> <what for>: refuse before the disk is full
 need_space()
 {
@@ -61,4 +76,11 @@ only_one()
 		say "waiting for another '$2' in $1 to end"
 		flock "$lock_fd"
 	}
+}
+
+# mirror: the machine's own mirror of Debian's main archive, or nothing
+mirror()
+{
+	apt-get indextargets --format "\$(LABEL) \$(REPO_URI)" 'Created-By: Packages' |
+		sed -n 's/^Debian //p' | head -n 1
 }
