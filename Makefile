@@ -8,6 +8,7 @@ SHELL := /bin/bash
 tree := build/linux
 # The scripts know it for their tests only.
 unexport BUILD
+export PART FULL
 
 help:			## this list
 	@echo "Per-CPU statistics for Linux networking, as a patch series. Start with: make boot"
@@ -52,7 +53,10 @@ test: build		## everything: scripts, patches, KUnit and kselftests in guests
 flavours: tree		## KUnit and kselftests on debug, KCSAN, RT and 32-bit kernels (four to build)
 	@tests/run flavours
 
+fresh:			## the commands of the README as a newcomer on bare Debians (RELEASE=, PART=, FULL=1; root)
+	@scripts/fresh $(RELEASE)
+
 clean:			## remove build/ (the cache stays)
 	rm -rf build
 
-.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours clean
+.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours fresh clean
