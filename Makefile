@@ -53,10 +53,13 @@ test: build		## everything: scripts, patches, KUnit and kselftests in guests
 flavours: tree		## KUnit and kselftests on debug, KCSAN, RT and 32-bit kernels (four to build)
 	@tests/run flavours
 
+compilers: tree		## the objects that the series touches, W=1, with gcc 12 and 14, clang 19, sparse (root)
+	@scripts/compilers $(RELEASE)
+
 fresh:			## the commands of the README as a newcomer on bare Debians (RELEASE=, PART=, FULL=1; root)
 	@scripts/fresh $(RELEASE)
 
 clean:			## remove build/ (the cache stays)
 	rm -rf build
 
-.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours fresh clean
+.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours compilers fresh clean

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# A Debian root that has nothing but what it is given: made in 15 seconds, entered, removed. Its folder is $root, which the script that
-# sources this sets. Needs root and mmdebstrap.
+# A Debian root that has nothing but what it is given: made in 15 seconds, entered,
+# removed. It is the folder $root, which the script that sources this sets. Needs root
+# and mmdebstrap.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 root=

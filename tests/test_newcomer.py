@@ -9,7 +9,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 # Arguments with which a script gets to its work; those in the guest run behind scripts/vm only.
-ARGUMENTS = {"build": ["test", ".", "x86"], "fetch": ["deb"], "fresh": ["bookworm"], "vm": ["--", "true"],
+ARGUMENTS = {"build": ["test", ".", "x86"], "fetch": ["deb"], "fresh": ["bookworm"], "compilers": [], "vm": ["--", "true"],
              "compose": [".", "tree", ".git", "HEAD"], "refresh": [".", "tree"], "export": [".", "tree", "out"],
              "bench-report": ["out", "name"], "setup": [], "bench": []}
 GUEST = {"guest-init", "guest-demo"}
