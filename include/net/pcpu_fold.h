@@ -68,7 +68,7 @@ void pcpu_fold_u64_cpus(u64 *sum, const u64 __percpu *row, unsigned int n,
 void pcpu_fold_u64(u64 *sum, const u64 __percpu *row, unsigned int n,
 		   const struct u64_stats_sync __percpu *syncp);
 
-void pcpu_fold_mark_cpu(struct cpumask *cpus, unsigned long __percpu *marked);
+void pcpu_fold_mark_cpu(struct cpumask *cpus);
 
 void pcpu_fold_ulong(unsigned long *sum, const unsigned long __percpu *row,
 		     unsigned int n);

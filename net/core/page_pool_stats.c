@@ -74,7 +74,8 @@ static_assert(sizeof(struct page_pool_stats) == PP_STAT_NR * sizeof(u64));
 /* The slow half of __page_pool_stat_add() */
 void page_pool_stats_mark_cpu(const struct page_pool *pool)
 {
-	pcpu_fold_mark_cpu(pool->stats_cpus, &pool->stats->marked);
+	pcpu_fold_mark_cpu(pool->stats_cpus);
+	__this_cpu_write(pool->stats->marked, 1);
 }
 
 #if BITS_PER_LONG == 32

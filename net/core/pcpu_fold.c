@@ -204,50 +204,46 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64);
  * pcpu_fold_mark_cpu() - add this CPU to those whose rows are summed up
  * @cpus: the mask for pcpu_fold_u64_cpus(), of cpumask_size() bytes, empty
  *	  at first, which lives as long as the row
- * @marked: per-cpu mark next to the row, 0 at first
  *
- * Who counts looks at the mark of its CPU first and comes here if it is not
- * set, once for each CPU that counts something. Nothing takes a CPU out again,
- * what it counted stays when it goes offline.
+ * A writer looks at the counter that it is about to change, and comes here
+ * first if that is still 0: once for each counter of each CPU. Nothing takes
+ * a CPU out of the mask, what it counted stays when it goes offline.
  *
  * No event may be missing in a sum, once somebody can know of it::
  *
- *   who counts, on CPU n                   who sums up, on any CPU
+ *   writer, on CPU n                       reader, on any CPU
  *
- *   (1) mark of row n set?                 (A) CPU n in the mask?
- *       (2) set bit n of the mask          (B) read row n
- *       (3) set the mark of row n
- *   (4) change row n
+ *   (1) counter of CPU n still 0?          (A) CPU n in the mask?
+ *       (2) set bit n of the mask          (B) read the counter
+ *   (3) change the counter
  *
- * (1) and (4) are on one CPU. This is up to the caller, who cannot migrate in
- * between, and makes it that nothing changes row n but what came from (1) to
- * (4) on CPU n. Its mark is only read and written there, too.
+ * (1) to (3) are on one CPU: the writer cannot migrate in between. So a
+ * counter of CPU n only leaves 0 after bit n was set. One that wraps to 0
+ * sets the bit again, which is harmless.
  *
- * (2) is before (3), since more can happen between them on the same CPU: a
- * softirq, or on PREEMPT_RT another thread. It must not find the mark set
- * while the bit is not, or its event would be missing until we can go on. As
- * it is it finds no mark, and sets both itself. A CPU sees its own accesses in
- * order, so barrier() is enough. Its partner is (1) of the one which came in
- * between.
+ * (2) is before (3), since a softirq can come between them, or on PREEMPT_RT
+ * another thread. If it found the counter changed and the bit not yet set, its
+ * event would be missing until the interrupted writer goes on. A CPU sees its
+ * own accesses in order, so barrier() is enough. It pairs with (1) of the
+ * writer which came in between.
  *
- * (2) and (4) need no barrier for one who knows that the event has happened:
- * the news came from CPU n on a way with a release there and an acquire here,
+ * (2) and (3) need no barrier for a reader who knows that the event has
+ * happened: the news came from CPU n by a release there and an acquire here,
  * like the lock of a socket's queue, a wakeup, or an unlock and a lock of
  * a task that migrated. The release orders all that CPU n did before, (2) as
- * well as (4), and what comes after the acquire, (A) and (B), sees it. Without
- * such news (A) can miss (2). Then the sum is one from before the event, no
- * other than when (B) comes before (4).
+ * well as (3), and (A) and (B) come after the acquire. Without such news (A)
+ * can miss (2). Then the sum is one from before the event, no other than when
+ * (B) comes before (3).
  *
- * So sums do not go back either: who saw bit n and row n sees them again, and
- * so does everyone who was told about the sum.
+ * Sums do not go back either: a reader who saw bit n and the counter sees them
+ * again, and so does everyone who was told about the sum.
  *
  * Context: Any in which the CPU cannot change.
  */
-void pcpu_fold_mark_cpu(struct cpumask *cpus, unsigned long __percpu *marked)
+void pcpu_fold_mark_cpu(struct cpumask *cpus)
 {
 	cpumask_set_cpu(smp_processor_id(), cpus);
-	barrier();	/* pairs with (1) of who interrupts us here */
-	__this_cpu_write(*marked, 1);
+	barrier();	/* pairs with (1) of a writer that interrupts us */
 }
 
 /**

@@ -3,15 +3,20 @@
 
 #include <kunit/test.h>
 
+#include <linux/bits.h>
 #include <linux/bottom_half.h>
 #include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/u64_stats_sync.h>
 
 #include <net/if_inet6.h>
@@ -119,6 +124,16 @@ static void snmp_test_ip6_inc_bh(struct snmp_test *st)
 	__IP6_INC_STATS(st->net, st->idev, IPSTATS_MIB_INPKTS);
 }
 
+static void snmp_test_ip6_inc_pkt(struct snmp_test *st)
+{
+	IP6_INC_PKT_STATS(st->net, st->idev, IPSTATS_MIB_INPKTS);
+}
+
+static void snmp_test_ip6_inc_pkt_bh(struct snmp_test *st)
+{
+	__IP6_INC_PKT_STATS(st->net, st->idev, IPSTATS_MIB_INPKTS);
+}
+
 static void snmp_test_ip6_add(struct snmp_test *st)
 {
 	IP6_ADD_STATS(st->net, st->idev, IPSTATS_MIB_INOCTETS, SNMP_TEST_STEP);
@@ -158,6 +173,8 @@ static const struct snmp_test_param snmp_test_params[] = {
 	  1, SNMP_TEST_STEP },
 	{ "IP6_INC_STATS", snmp_test_ip6_inc, true, 1, 0 },
 	{ "__IP6_INC_STATS", snmp_test_ip6_inc_bh, true, 1, 0 },
+	{ "IP6_INC_PKT_STATS", snmp_test_ip6_inc_pkt, true, 1, 0 },
+	{ "__IP6_INC_PKT_STATS", snmp_test_ip6_inc_pkt_bh, true, 1, 0 },
 	{ "IP6_ADD_STATS", snmp_test_ip6_add, true, 0, SNMP_TEST_STEP },
 	{ "__IP6_ADD_STATS", snmp_test_ip6_add_bh, true, 0, SNMP_TEST_STEP },
 	{ "IP6_UPD_PO_STATS", snmp_test_ip6_upd_po, true, 1, SNMP_TEST_STEP },
@@ -248,7 +265,7 @@ static void snmp_counts_without_a_device(struct kunit *test)
 }
 
 /* The IPv6 macros mark the CPU that they count on, and only that one, and what
- * the marked CPUs counted is all there is. The mark itself is not counted.
+ * the marked CPUs counted is all there is.
  */
 static void snmp_marks_its_cpu(struct kunit *test)
 {
@@ -276,9 +293,95 @@ static void snmp_marks_its_cpu(struct kunit *test)
 		n = 0;
 
 	inet6_dev_fold_ipstats(st->idev, sum);
-	KUNIT_EXPECT_EQ(test, 0, sum[IPSTATS_MIB_NUM]);
 	KUNIT_EXPECT_EQ(test, 2 * n * param->pkts, sum[IPSTATS_MIB_INPKTS]);
 	KUNIT_EXPECT_EQ(test, 2 * n * param->octets, sum[IPSTATS_MIB_INOCTETS]);
+}
+
+/* On 32-bit a counter is 0 only if both its halves are: with 2^32 packets
+ * counted, the CPU is taken to be marked.
+ */
+static void snmp_marks_by_the_whole_counter(struct kunit *test)
+{
+	struct snmp_test *st = test->priv;
+	const struct cpumask *cpus = st->idev->stats.ipv6_cpus;
+	u64 *counter;
+
+	local_bh_disable();
+	counter = &this_cpu_ptr(st->idev->stats.ipv6)->mibs[IPSTATS_MIB_INPKTS];
+	*counter = BIT_ULL(32);
+	IP6_INC_STATS(st->net, st->idev, IPSTATS_MIB_INPKTS);
+	KUNIT_EXPECT_EQ(test, 0, cpumask_weight(cpus));
+
+	/* A counter that wraps is no reason to miss what comes next. */
+	*counter = U64_MAX;
+	IP6_INC_STATS(st->net, st->idev, IPSTATS_MIB_INPKTS);
+	KUNIT_EXPECT_EQ(test, 0, *counter);
+	IP6_INC_STATS(st->net, st->idev, IPSTATS_MIB_INPKTS);
+	KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(smp_processor_id(), cpus));
+	local_bh_enable();
+}
+
+struct snmp_test_irq {
+	struct hrtimer timer;
+	const struct inet6_dev *idev;
+	unsigned long counted;
+	unsigned long unmarked;
+};
+
+/* Nobody but the macro runs on this CPU, and it is interrupted anywhere. */
+static enum hrtimer_restart snmp_test_irq(struct hrtimer *timer)
+{
+	const struct ipstats_mib *mib;
+	struct snmp_test_irq *irq;
+
+	irq = container_of(timer, struct snmp_test_irq, timer);
+	mib = this_cpu_ptr(irq->idev->stats.ipv6);
+	if (mib->mibs[IPSTATS_MIB_INPKTS] || mib->mibs[IPSTATS_MIB_INOCTETS]) {
+		irq->counted++;
+		irq->unmarked += !cpumask_test_cpu(smp_processor_id(),
+						   irq->idev->stats.ipv6_cpus);
+	}
+	hrtimer_forward_now(timer, us_to_ktime(50));
+
+	return HRTIMER_RESTART;
+}
+
+/* First the mark, then the counter, for who comes in between: it must not find
+ * a counter that is not 0 on a CPU which is not marked.
+ */
+static void snmp_marks_before_it_counts(struct kunit *test)
+{
+	const struct snmp_test_param *param = test->param_value;
+	struct snmp_test *st = test->priv;
+	struct snmp_test_irq irq = { .idev = st->idev };
+	unsigned long end, flags;
+	struct ipstats_mib *mib;
+
+	/* IPv4 has no marks. */
+	if (!param->ipv6)
+		return;
+
+	hrtimer_setup_on_stack(&irq.timer, snmp_test_irq, CLOCK_MONOTONIC,
+			       HRTIMER_MODE_REL_PINNED_HARD);
+	migrate_disable();
+	hrtimer_start(&irq.timer, us_to_ktime(50),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+	for (end = jiffies + HZ / 4; time_before(jiffies, end); ) {
+		local_irq_save(flags);
+		mib = this_cpu_ptr(st->idev->stats.ipv6);
+		memset(mib->mibs, 0, sizeof(mib->mibs));
+		cpumask_clear(st->idev->stats.ipv6_cpus);
+		local_irq_restore(flags);
+		local_bh_disable();
+		param->count(st);
+		local_bh_enable();
+	}
+	hrtimer_cancel(&irq.timer);
+	migrate_enable();
+	destroy_hrtimer_on_stack(&irq.timer);
+
+	KUNIT_EXPECT_GT(test, irq.counted, 0);
+	KUNIT_EXPECT_EQ(test, 0, irq.unmarked);
 }
 
 static unsigned int
@@ -394,6 +497,9 @@ static struct kunit_case snmp_test_cases[] = {
 	KUNIT_CASE_PARAM(snmp_counts_past_32_bits, snmp_test_gen_params),
 	KUNIT_CASE(snmp_counts_without_a_device),
 	KUNIT_CASE_PARAM(snmp_marks_its_cpu, snmp_test_gen_params),
+	KUNIT_CASE(snmp_marks_by_the_whole_counter),
+	KUNIT_CASE_PARAM_ATTR(snmp_marks_before_it_counts,
+			      snmp_test_gen_params, {.speed = KUNIT_SPEED_SLOW}),
 	KUNIT_CASE_PARAM(snmp_writes_in_a_section, snmp_test_gen_params),
 	KUNIT_CASE_SLOW(snmp_reader_meets_writer),
 	{}
