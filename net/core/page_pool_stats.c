@@ -8,8 +8,6 @@
 #include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
-#include <linux/seqlock.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -33,21 +31,18 @@ static DEFINE_PER_CPU(struct page_pool_cpu_stats, page_pool_system_stats) = {
 
 static struct cpumask page_pool_system_cpus;
 
-/* What user space sees of a counter. The values in struct page_pool_stats are
- * an array to us; that each field has its place in it is checked here.
- */
+/* What user space sees of a counter, and where its value is. */
 struct page_pool_stat_desc {
 	char name[ETH_GSTRING_LEN];
 	u16 attr;
+	u16 offset;
 };
 
 #define PAGE_POOL_STAT(_id, _name, _field)				\
-	[PP_STAT_ ## _id] = {						\
+	{								\
 		.name = "rx_pp_" _name,					\
-		.attr = NETDEV_A_PAGE_POOL_STATS_ ## _id +		\
-			BUILD_BUG_ON_ZERO(offsetof(struct page_pool_stats, \
-						   _field) !=		\
-					  PP_STAT_ ## _id * sizeof(u64)), \
+		.attr = NETDEV_A_PAGE_POOL_STATS_ ## _id,		\
+		.offset = offsetof(struct page_pool_stats, _field),	\
 	}
 
 static const struct page_pool_stat_desc page_pool_stat_descs[] = {
@@ -68,30 +63,29 @@ static const struct page_pool_stat_desc page_pool_stat_descs[] = {
 		       recycle_stats.released_refcnt),
 };
 
-static_assert(ARRAY_SIZE(page_pool_stat_descs) == PP_STAT_NR);
-static_assert(sizeof(struct page_pool_stats) == PP_STAT_NR * sizeof(u64));
+static_assert(ARRAY_SIZE(page_pool_stat_descs) * sizeof(u64) ==
+	      sizeof(struct page_pool_stats));
 
-/* The slow half of __page_pool_stat_add() */
-void page_pool_stats_mark_cpu(const struct page_pool *pool)
+static u64 page_pool_stat_value(const void *stats,
+				const struct page_pool_stat_desc *desc)
 {
-	pcpu_fold_mark_cpu(pool->stats_cpus);
-	__this_cpu_write(pool->stats->marked, 1);
+	return *(const u64 *)(stats + desc->offset);
 }
 
 #if BITS_PER_LONG == 32
 /* A softirq may count on top of a task, and must not find a row half written.
- * Neither must a reader, which would wait for a preempted task.
+ * Neither must a reader, which would wait for the writer that it interrupted.
  */
-void __page_pool_stat_add(const struct page_pool *pool,
-			  enum page_pool_stat stat, unsigned long n)
+void page_pool_stat_add(const struct page_pool *pool, enum page_pool_stat stat,
+			unsigned long n)
 {
 	struct page_pool_cpu_stats *stats;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	stats = this_cpu_ptr(pool->stats);
-	if (unlikely(!stats->marked))
-		page_pool_stats_mark_cpu(pool);
+	if (unlikely(!stats->row[stat]))
+		pcpu_fold_mark_cpu(pool->stats_cpus);
 	u64_stats_update_begin(&stats->syncp);
 	stats->row[stat] += n;
 	u64_stats_update_end(&stats->syncp);
@@ -99,95 +93,62 @@ void __page_pool_stat_add(const struct page_pool *pool,
 }
 #endif
 
-/**
- * page_pool_cache_set() - set the number of pages in the allocation cache
- * @pool:	page pool whose cache was filled or is to be emptied
- * @count:	number of pages in the cache from here on
- *
- * For all pages that neither come from nor go to a user of the pool: they are
- * not counted as put or taken.
- *
- * Context: Only for the consumer of the pool.
- */
-void page_pool_cache_set(struct page_pool *pool, unsigned int count)
+static void page_pool_stats_add_words(const struct page_pool *pool,
+				      struct page_pool_stats *stats)
 {
-	struct page_pool_moved_stats *moved = &pool->moved;
-	unsigned long top = pool->alloc.top;
-	unsigned long taken, put;
-
-	taken = top >> PP_CACHE_BITS;
-	put = taken + (top & PP_CACHE_MASK) - moved->base;
-
-	/* There is one writer, the consumer. But those of two pools may be in
-	 * process and in softirq context, and lockdep must not mix them up.
-	 */
-	preempt_disable();
-	raw_write_seqcount_begin(&moved->seq);
-	moved->base = count;
-	moved->fast += taken;
-	moved->cached += put;
-	WRITE_ONCE(pool->alloc.top, count);
-	raw_write_seqcount_end(&moved->seq);
-
-	__page_pool_stat_add(pool, PP_STAT_ALLOC_FAST, taken);
-	__page_pool_stat_add(pool, PP_STAT_RECYCLE_CACHED, put);
-	preempt_enable();
-}
-
-static void page_pool_cache_add_stats(const struct page_pool *pool, u64 *fast,
-				      u64 *cached)
-{
-	const struct page_pool_moved_stats *moved = &pool->moved;
-	u64 moved_fast, moved_cached;
-	unsigned long top, taken;
-	unsigned int seq;
+	const struct pp_alloc_cache *alloc = &pool->alloc;
+	unsigned int start;
+	u64 fast, cached;
 
 	do {
-		seq = read_seqcount_begin(&moved->seq);
-		top = READ_ONCE(pool->alloc.top);
-		moved_fast = moved->fast;
-		moved_cached = moved->cached - moved->base;
-	} while (read_seqcount_retry(&moved->seq, seq));
+		start = u64_stats_fetch_begin(&alloc->syncp);
+		fast = READ_ONCE(alloc->fast);
+		cached = READ_ONCE(alloc->cached);
+	} while (u64_stats_fetch_retry(&alloc->syncp, start));
 
-	taken = top >> PP_CACHE_BITS;
-	*fast += moved_fast + taken;
-	*cached += moved_cached + taken + (top & PP_CACHE_MASK);
+	stats->alloc_stats.fast += fast;
+	stats->recycle_stats.cached += cached;
+}
+
+static void page_pool_stats_add_sum(const u64 *sum,
+				    struct page_pool_stats *stats)
+{
+	struct page_pool_recycle_stats *recycle = &stats->recycle_stats;
+	struct page_pool_alloc_stats *alloc = &stats->alloc_stats;
+
+	alloc->slow += sum[PP_STAT_ALLOC_SLOW];
+	alloc->slow_high_order += sum[PP_STAT_ALLOC_SLOW_HIGH_ORDER];
+	alloc->empty += sum[PP_STAT_ALLOC_EMPTY];
+	alloc->refill += sum[PP_STAT_ALLOC_REFILL];
+	alloc->waive += sum[PP_STAT_ALLOC_WAIVE];
+	recycle->cache_full += sum[PP_STAT_RECYCLE_CACHE_FULL];
+	recycle->ring += sum[PP_STAT_RECYCLE_RING];
+	recycle->ring_full += sum[PP_STAT_RECYCLE_RING_FULL];
+	recycle->released_refcnt += sum[PP_STAT_RECYCLE_RELEASED_REFCNT];
 }
 
 bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 				 unsigned int n, struct page_pool_stats *stats)
 {
-	u64 fast = 0, cached = 0, sum[PP_STAT_NR] = {};
 	const struct page_pool *pool;
-	u64 *values = (u64 *)stats;
+	u64 sum[PP_STAT_NR] = {};
 	bool found = false;
 	unsigned int i;
-
-	/* May have interrupted the writer it would wait for. */
-	if (WARN_ON_ONCE(in_hardirq() || in_serving_softirq()))
-		return false;
 
 	for (i = 0; i < n; i++) {
 		pool = *(struct page_pool *const *)(queues + i * size + offset);
 		if (!pool)
 			continue;
 
-		page_pool_cache_add_stats(pool, &fast, &cached);
+		page_pool_stats_add_words(pool, stats);
 		pcpu_fold_u64_cpus(sum, pool->stats->row, PP_STAT_NR,
 				   &pool->stats->syncp, pool->stats_cpus);
 		found = true;
 	}
-	if (!found)
-		return false;
+	if (found)
+		page_pool_stats_add_sum(sum, stats);
 
-	/* The rows do not have the latest of these two. */
-	sum[PP_STAT_ALLOC_FAST] = fast;
-	sum[PP_STAT_RECYCLE_CACHED] = cached;
-
-	for (i = 0; i < PP_STAT_NR; i++)
-		values[i] += sum[i];
-
-	return true;
+	return found;
 }
 EXPORT_SYMBOL(__page_pool_get_stats_array);
 
@@ -202,12 +163,13 @@ EXPORT_SYMBOL(__page_pool_get_stats_array);
  * netdev. Call it once per page pool with the same @stats to get the sum, or
  * page_pool_get_stats_array() once for all.
  *
- * The page pool may be in use, the counters are then read while they change.
- * None of them ever goes back.
+ * The page pool may be in use, the counters are then read while they change:
+ * none of them is torn or ever goes back, and each has all events whose calls
+ * have returned.
  * With CONFIG_PAGE_POOL_STATS=n this is a stub, so no caller needs an #ifdef.
  *
- * Context: Task context, does not sleep. The caller makes sure that @pool is
- *	    not destroyed meanwhile. In an interrupt it warns and returns false.
+ * Context: Any context but NMI, does not sleep. The caller makes sure that
+ *	    @pool is not destroyed meanwhile.
  * Return: true if the counters of @pool were added to @stats; false if there
  *	   is nothing to read, either because @pool is NULL or because the
  *	   kernel does not count, and @stats was left alone.
@@ -223,7 +185,7 @@ u8 *page_pool_ethtool_stats_get_strings(u8 *data)
 {
 	unsigned int i;
 
-	for (i = 0; i < PP_STAT_NR; i++) {
+	for (i = 0; i < ARRAY_SIZE(page_pool_stat_descs); i++) {
 		memcpy(data, page_pool_stat_descs[i].name, ETH_GSTRING_LEN);
 		data += ETH_GSTRING_LEN;
 	}
@@ -234,28 +196,32 @@ EXPORT_SYMBOL(page_pool_ethtool_stats_get_strings);
 
 int page_pool_ethtool_stats_get_count(void)
 {
-	return PP_STAT_NR;
+	return ARRAY_SIZE(page_pool_stat_descs);
 }
 EXPORT_SYMBOL(page_pool_ethtool_stats_get_count);
 
 u64 *page_pool_ethtool_stats_get(u64 *data, const void *stats)
 {
-	memcpy(data, stats, sizeof(struct page_pool_stats));
+	unsigned int i;
 
-	return data + PP_STAT_NR;
+	for (i = 0; i < ARRAY_SIZE(page_pool_stat_descs); i++)
+		*data++ = page_pool_stat_value(stats, &page_pool_stat_descs[i]);
+
+	return data;
 }
 EXPORT_SYMBOL(page_pool_ethtool_stats_get);
 
 int page_pool_stats_nl_put(struct sk_buff *rsp,
 			   const struct page_pool_stats *stats)
 {
-	const u64 *values = (const u64 *)stats;
+	const struct page_pool_stat_desc *desc;
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < PP_STAT_NR; i++) {
-		err = nla_put_uint(rsp, page_pool_stat_descs[i].attr,
-				   values[i]);
+	for (i = 0; i < ARRAY_SIZE(page_pool_stat_descs); i++) {
+		desc = &page_pool_stat_descs[i];
+		err = nla_put_uint(rsp, desc->attr,
+				   page_pool_stat_value(stats, desc));
 		if (err)
 			return err;
 	}
@@ -267,7 +233,7 @@ int page_pool_stats_init(struct page_pool *pool)
 {
 	int cpu;
 
-	seqcount_init(&pool->moved.seq);
+	u64_stats_init(&pool->alloc.syncp);
 
 	if (pool->slow.flags & PP_FLAG_SYSTEM_POOL) {
 		pool->stats = &page_pool_system_stats;

@@ -205,45 +205,31 @@ EXPORT_SYMBOL_IF_KUNIT(pcpu_fold_u64);
  * @cpus: the mask for pcpu_fold_u64_cpus(), of cpumask_size() bytes, empty
  *	  at first, which lives as long as the row
  *
- * A writer looks at the counter that it is about to change, and comes here
- * first if that is still 0: once for each counter of each CPU. Nothing takes
- * a CPU out of the mask, what it counted stays when it goes offline.
+ * Who counts tests the counter that is about to be written, and comes here if
+ * it is still 0. The CPU must not change in between::
  *
- * No event may be missing in a sum, once somebody can know of it::
+ *	if (unlikely(!__this_cpu_read(row[i])))
+ *		pcpu_fold_mark_cpu(cpus);
+ *	this_cpu_add(row[i], n);
  *
- *   writer, on CPU n                       reader, on any CPU
+ * So a counter leaves 0 only after its CPU is in the mask, and nothing takes
+ * a CPU out: no event is missing, by induction. A counter which wraps to 0
+ * only marks its CPU once more. Who interrupts in between, like a softirq, and
+ * finds the counter at 0 marks the CPU as well.
  *
- *   (1) counter of CPU n still 0?          (A) CPU n in the mask?
- *       (2) set bit n of the mask          (B) read the counter
- *   (3) change the counter
- *
- * (1) to (3) are on one CPU: the writer cannot migrate in between. So a
- * counter of CPU n only leaves 0 after bit n was set. One that wraps to 0
- * sets the bit again, which is harmless.
- *
- * (2) is before (3), since a softirq can come between them, or on PREEMPT_RT
- * another thread. If it found the counter changed and the bit not yet set, its
- * event would be missing until the interrupted writer goes on. A CPU sees its
- * own accesses in order, so barrier() is enough. It pairs with (1) of the
- * writer which came in between.
- *
- * (2) and (3) need no barrier for a reader who knows that the event has
- * happened: the news came from CPU n by a release there and an acquire here,
- * like the lock of a socket's queue, a wakeup, or an unlock and a lock of
- * a task that migrated. The release orders all that CPU n did before, (2) as
- * well as (3), and (A) and (B) come after the acquire. Without such news (A)
- * can miss (2). Then the sum is one from before the event, no other than when
- * (B) comes before (3).
- *
- * Sums do not go back either: a reader who saw bit n and the counter sees them
- * again, and so does everyone who was told about the sum.
+ * A reader needs no barrier. Who knows of an event was told by a release on
+ * this CPU and an acquire on its own, like those of a lock or a wakeup, and
+ * they order the bit as well as the counter.
  *
  * Context: Any in which the CPU cannot change.
  */
 void pcpu_fold_mark_cpu(struct cpumask *cpus)
 {
 	cpumask_set_cpu(smp_processor_id(), cpus);
-	barrier();	/* pairs with (1) of a writer that interrupts us */
+	/* Bit before counter. Pairs with the test of the counter by one who
+	 * interrupts the caller after it has counted.
+	 */
+	barrier();
 }
 
 /**

@@ -36,7 +36,10 @@ static const char * const pp_test_names[] = {
 	"cached", "cache_full", "ring", "ring_full", "released_refcnt",
 };
 
-static_assert(ARRAY_SIZE(pp_test_names) == PP_STAT_NR);
+#define PP_TEST_COUNTERS	ARRAY_SIZE(pp_test_names)
+
+static_assert(sizeof(struct page_pool_stats) ==
+	      PP_TEST_COUNTERS * sizeof(u64));
 
 /* One pool with room for what a test holds of it. */
 struct pp_test {
@@ -75,7 +78,7 @@ static void pp_test_expect(struct kunit *test, const struct pp_test *pt,
 	unsigned int i;
 
 	pp_test_read(pt->pool, &stats);
-	for (i = 0; i < PP_STAT_NR; i++)
+	for (i = 0; i < PP_TEST_COUNTERS; i++)
 		KUNIT_EXPECT_EQ_MSG(test, want[i], got[i], "counter %s",
 				    pp_test_names[i]);
 
@@ -205,7 +208,7 @@ static void pp_test_cache_full(struct kunit *test)
 	unsigned int i, in_cache;
 
 	pp_test_alloc(test, pt, PP_ALLOC_CACHE_SIZE + 3);
-	in_cache = page_pool_cache_count(pt->pool);
+	in_cache = pt->pool->alloc.count;
 	pp_test_read(pt->pool, &want);
 
 	for (i = in_cache; i < PP_ALLOC_CACHE_SIZE; i++) {
@@ -395,7 +398,7 @@ static void pp_test_waive(struct kunit *test)
 
 	page_pool_update_nid(pt->pool, far);
 	pp_test_expect(test, pt, &want);
-	KUNIT_EXPECT_EQ(test, 0, page_pool_cache_count(pt->pool));
+	KUNIT_EXPECT_EQ(test, 0, pt->pool->alloc.count);
 
 	pp_test_alloc(test, pt, 1);
 	want.alloc_stats.waive++;
@@ -801,21 +804,18 @@ static void pp_test_preset(struct page_pool *pool, u64 val)
 	stats = per_cpu_ptr(pool->stats, cpu);
 	for (i = 0; i < PP_STAT_NR; i++)
 		stats->row[i] = val;
-	stats->marked = 1;
 	cpumask_set_cpu(cpu, pool->stats_cpus);
 	put_cpu();
 
-	pool->moved.base = page_pool_cache_count(pool);
-	pool->moved.fast = val;
-	pool->moved.cached = val;
-	pool->alloc.top = pool->moved.base;
+	pool->alloc.fast = val;
+	pool->alloc.cached = val;
 }
 
 static void pp_test_fill(struct page_pool_stats *stats, u64 val)
 {
 	unsigned int i;
 
-	for (i = 0; i < PP_STAT_NR; i++)
+	for (i = 0; i < PP_TEST_COUNTERS; i++)
 		((u64 *)stats)[i] = val;
 }
 
@@ -852,68 +852,6 @@ static void pp_test_beyond_32_bits(struct kunit *test)
 	pp_test_expect(test, pt, &want);
 
 	pp_test_put(test, pt, pt->nr_held, true);
-}
-
-/* The pages taken out of the cache share a word with the number of those in it
- * until the next refill, which a pool that recycles everything never needs.
- * The word must not overflow (32-bit), nor end at 32 bits (64-bit).
- */
-static void pp_test_cached_forever(struct kunit *test)
-{
-	const unsigned long taken = BITS_PER_LONG == 32 ? BIT(23) - 3 :
-							  U32_MAX - 3;
-	struct pp_test *pt = pp_test_create_order(test, 0);
-	struct page_pool_stats want;
-	unsigned int i;
-
-	pp_test_alloc(test, pt, 1);
-	pp_test_read(pt->pool, &want);
-
-	pt->pool->alloc.top += taken * PP_CACHE_FAST;
-	want.alloc_stats.fast += taken;
-	want.recycle_stats.cached += taken;
-	pp_test_expect(test, pt, &want);
-
-	for (i = 0; i < 10; i++) {
-		pp_test_put(test, pt, 1, true);
-		want.recycle_stats.cached++;
-		pp_test_expect(test, pt, &want);
-
-		pp_test_alloc(test, pt, 1);
-		want.alloc_stats.fast++;
-		pp_test_expect(test, pt, &want);
-	}
-
-	pp_test_put(test, pt, 1, false);
-}
-
-/* What was not moved into the rows of the CPUs yet is what happened since the
- * last refill, and no more than that.
- */
-static void pp_test_rows_follow(struct kunit *test)
-{
-	struct pp_test *pt = pp_test_create_order(test, 0);
-	u64 fast = 0, cached = 0;
-	unsigned int cpu;
-
-	/* One slow, one fast, one back. The last of the others is slow. */
-	pp_test_alloc(test, pt, 2);
-	pp_test_put(test, pt, 1, true);
-	pp_test_alloc(test, pt, PP_ALLOC_CACHE_REFILL);
-
-	/* Not moved yet, so not to be seen below. */
-	pp_test_alloc(test, pt, 1);
-
-	for_each_possible_cpu(cpu) {
-		const u64 *row = per_cpu_ptr(pt->pool->stats, cpu)->row;
-
-		fast += row[PP_STAT_ALLOC_FAST];
-		cached += row[PP_STAT_RECYCLE_CACHED];
-	}
-	KUNIT_EXPECT_EQ(test, PP_ALLOC_CACHE_REFILL, fast);
-	KUNIT_EXPECT_EQ(test, 1, cached);
-
-	pp_test_put(test, pt, pt->nr_held, false);
 }
 
 static void pp_test_unpin(void *unused)
@@ -959,8 +897,8 @@ struct pp_test_reader {
 	struct task_struct *task;
 	u64 limit;
 	unsigned int reads;
-	unsigned int backwards[PP_STAT_NR];
-	unsigned int too_far[PP_STAT_NR];
+	unsigned int backwards[PP_TEST_COUNTERS];
+	unsigned int too_far[PP_TEST_COUNTERS];
 };
 
 static int pp_test_reader_fn(void *data)
@@ -978,7 +916,7 @@ static int pp_test_reader_fn(void *data)
 		}
 
 		pp_test_read(rd->pool, &stats);
-		for (i = 0; i < PP_STAT_NR; i++) {
+		for (i = 0; i < PP_TEST_COUNTERS; i++) {
 			if (now[i] < old[i])
 				rd->backwards[i]++;
 			if (now[i] > rd->limit)
@@ -1056,7 +994,7 @@ static void pp_test_reader_expect(struct kunit *test,
 	unsigned int i;
 
 	KUNIT_EXPECT_GT(test, rd->reads, 0);
-	for (i = 0; i < PP_STAT_NR; i++) {
+	for (i = 0; i < PP_TEST_COUNTERS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, 0, rd->backwards[i],
 				    "%s went back", pp_test_names[i]);
 		KUNIT_EXPECT_EQ_MSG(test, 0, rd->too_far[i],
@@ -1208,8 +1146,6 @@ static struct kunit_case page_pool_test_cases[] = {
 	KUNIT_CASE(pp_test_stats_add_up),
 	KUNIT_CASE(pp_test_stats_array),
 	KUNIT_CASE(pp_test_beyond_32_bits),
-	KUNIT_CASE(pp_test_cached_forever),
-	KUNIT_CASE(pp_test_rows_follow),
 	KUNIT_CASE(pp_test_cpus_that_counted),
 	KUNIT_CASE_SLOW(pp_test_carry_is_not_seen),
 	KUNIT_CASE_SLOW(pp_test_concurrent),

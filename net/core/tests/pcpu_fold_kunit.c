@@ -34,19 +34,20 @@ struct fold_test {
 	unsigned long ulong_sum[FOLD_TEST_MAX + 1];
 };
 
-static void fold_test_free_percpu(void *rows)
+static void fold_test_free_percpu(void *data)
 {
-	free_percpu((void __percpu __force *)rows);
+	free_percpu((void __percpu *)(__force unsigned long)data);
 }
 
 static void __percpu *fold_test_alloc_percpu(struct kunit *test, size_t size)
 {
 	void __percpu *rows = __alloc_percpu(size, __alignof__(u64));
+	void *data = (void *)(__force unsigned long)rows;
 
-	KUNIT_ASSERT_NOT_NULL(test, (void __force *)rows);
+	KUNIT_ASSERT_NOT_NULL(test, data);
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, fold_test_free_percpu,
-						  (void __force *)rows));
+						  data));
 	return rows;
 }
 

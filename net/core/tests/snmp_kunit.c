@@ -41,20 +41,21 @@ struct snmp_test_mib {
 	u64 octets;
 };
 
-static void snmp_test_free_percpu(void *mib)
+static void snmp_test_free_percpu(void *data)
 {
-	free_percpu((void __percpu __force *)mib);
+	free_percpu((void __percpu *)(__force unsigned long)data);
 }
 
 static struct ipstats_mib __percpu *snmp_test_alloc_mib(struct kunit *test)
 {
 	struct ipstats_mib __percpu *mib = alloc_percpu(struct ipstats_mib);
+	void *data = (void *)(__force unsigned long)mib;
 	int cpu;
 
-	KUNIT_ASSERT_NOT_NULL(test, (void __force *)mib);
+	KUNIT_ASSERT_NOT_NULL(test, data);
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, snmp_test_free_percpu,
-						  (void __force *)mib));
+						  data));
 	for_each_possible_cpu(cpu)
 		u64_stats_init(&per_cpu_ptr(mib, cpu)->syncp);
 
