@@ -500,7 +500,8 @@ static struct kunit_case snmp_test_cases[] = {
 	KUNIT_CASE_PARAM(snmp_marks_its_cpu, snmp_test_gen_params),
 	KUNIT_CASE(snmp_marks_by_the_whole_counter),
 	KUNIT_CASE_PARAM_ATTR(snmp_marks_before_it_counts,
-			      snmp_test_gen_params, {.speed = KUNIT_SPEED_SLOW}),
+			      snmp_test_gen_params,
+			      {.speed = KUNIT_SPEED_SLOW}),
 	KUNIT_CASE_PARAM(snmp_writes_in_a_section, snmp_test_gen_params),
 	KUNIT_CASE_SLOW(snmp_reader_meets_writer),
 	{}
