@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
+#include <linux/unroll.h>
 
 #include <net/netlink.h>
 #include <net/page_pool/helpers.h>
@@ -31,67 +32,53 @@ static DEFINE_PER_CPU(struct page_pool_cpu_stats, page_pool_system_stats) = {
 
 static struct cpumask page_pool_system_cpus;
 
-/* What user space sees of a counter, and where its value is. */
-struct page_pool_stat_desc {
-	char name[ETH_GSTRING_LEN];
-	u16 attr;
-	u16 offset;
-};
+#define PAGE_POOL_STAT(_field)	\
+	(offsetof(struct page_pool_stats, _field) / sizeof(u64))
 
-#define PAGE_POOL_STAT(_id, _name, _field)				\
-	{								\
-		.name = "rx_pp_" _name,					\
-		.attr = NETDEV_A_PAGE_POOL_STATS_ ## _id,		\
-		.offset = offsetof(struct page_pool_stats, _field),	\
-	}
-
-static const struct page_pool_stat_desc page_pool_stat_descs[] = {
-	PAGE_POOL_STAT(ALLOC_FAST, "alloc_fast", alloc_stats.fast),
-	PAGE_POOL_STAT(ALLOC_SLOW, "alloc_slow", alloc_stats.slow),
-	PAGE_POOL_STAT(ALLOC_SLOW_HIGH_ORDER, "alloc_slow_ho",
-		       alloc_stats.slow_high_order),
-	PAGE_POOL_STAT(ALLOC_EMPTY, "alloc_empty", alloc_stats.empty),
-	PAGE_POOL_STAT(ALLOC_REFILL, "alloc_refill", alloc_stats.refill),
-	PAGE_POOL_STAT(ALLOC_WAIVE, "alloc_waive", alloc_stats.waive),
-	PAGE_POOL_STAT(RECYCLE_CACHED, "recycle_cached", recycle_stats.cached),
-	PAGE_POOL_STAT(RECYCLE_CACHE_FULL, "recycle_cache_full",
-		       recycle_stats.cache_full),
-	PAGE_POOL_STAT(RECYCLE_RING, "recycle_ring", recycle_stats.ring),
-	PAGE_POOL_STAT(RECYCLE_RING_FULL, "recycle_ring_full",
-		       recycle_stats.ring_full),
-	PAGE_POOL_STAT(RECYCLE_RELEASED_REFCNT, "recycle_released_ref",
-		       recycle_stats.released_refcnt),
-};
-
-static_assert(ARRAY_SIZE(page_pool_stat_descs) * sizeof(u64) ==
-	      sizeof(struct page_pool_stats));
-
-static u64 page_pool_stat_value(const void *stats,
-				const struct page_pool_stat_desc *desc)
-{
-	return *(const u64 *)(stats + desc->offset);
-}
-
-#if BITS_PER_LONG == 32
-/* A softirq may count on top of a task, and must not find a row half written.
- * Neither must a reader, which would wait for the writer that it interrupted.
+/* What ethtool calls the counters, in the order of struct page_pool_stats and
+ * of the netlink attributes.
  */
-void page_pool_stat_add(const struct page_pool *pool, enum page_pool_stat stat,
-			unsigned long n)
+static const char page_pool_stat_names[][ETH_GSTRING_LEN] = {
+	[PAGE_POOL_STAT(alloc_stats.fast)] = "rx_pp_alloc_fast",
+	[PAGE_POOL_STAT(alloc_stats.slow)] = "rx_pp_alloc_slow",
+	[PAGE_POOL_STAT(alloc_stats.slow_high_order)] = "rx_pp_alloc_slow_ho",
+	[PAGE_POOL_STAT(alloc_stats.empty)] = "rx_pp_alloc_empty",
+	[PAGE_POOL_STAT(alloc_stats.refill)] = "rx_pp_alloc_refill",
+	[PAGE_POOL_STAT(alloc_stats.waive)] = "rx_pp_alloc_waive",
+	[PAGE_POOL_STAT(recycle_stats.cached)] = "rx_pp_recycle_cached",
+	[PAGE_POOL_STAT(recycle_stats.cache_full)] = "rx_pp_recycle_cache_full",
+	[PAGE_POOL_STAT(recycle_stats.ring)] = "rx_pp_recycle_ring",
+	[PAGE_POOL_STAT(recycle_stats.ring_full)] = "rx_pp_recycle_ring_full",
+	[PAGE_POOL_STAT(recycle_stats.released_refcnt)] =
+		"rx_pp_recycle_released_ref",
+};
+
+#define PAGE_POOL_STATS_NR	ARRAY_SIZE(page_pool_stat_names)
+
+static_assert(PAGE_POOL_STATS_NR * sizeof(u64) ==
+	      sizeof(struct page_pool_stats));
+static_assert(NETDEV_A_PAGE_POOL_STATS_ALLOC_FAST + PAGE_POOL_STATS_NR - 1 ==
+	      NETDEV_A_PAGE_POOL_STATS_RECYCLE_RELEASED_REFCNT);
+
+/* On 64-bit, once for each counter of a CPU. On 32-bit always: a softirq which
+ * counts on top of a task must not find a row half written, nor must a reader,
+ * which would wait for the writer that it interrupted.
+ */
+void page_pool_stat_add_first(const struct page_pool *pool,
+			      enum page_pool_stat stat, unsigned long n)
 {
 	struct page_pool_cpu_stats *stats;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	stats = this_cpu_ptr(pool->stats);
-	if (unlikely(!stats->row[stat]))
+	if (!__this_cpu_read(pool->stats->row[stat]))
 		pcpu_fold_mark_cpu(pool->stats_cpus);
 	u64_stats_update_begin(&stats->syncp);
-	stats->row[stat] += n;
+	__this_cpu_add(pool->stats->row[stat], n);
 	u64_stats_update_end(&stats->syncp);
 	local_irq_restore(flags);
 }
-#endif
 
 static void page_pool_stats_add_words(const struct page_pool *pool,
 				      struct page_pool_stats *stats)
@@ -108,6 +95,32 @@ static void page_pool_stats_add_words(const struct page_pool *pool,
 
 	stats->alloc_stats.fast += fast;
 	stats->recycle_stats.cached += cached;
+}
+
+/* A row is too short for what a fold does to go through many of them fast. */
+static void page_pool_stats_add_rows(const struct page_pool *pool, u64 *sum)
+{
+	const struct cpumask *cpus = pool->stats_cpus;
+	const u64 *row;
+	unsigned int i;
+	int cpu;
+
+	if (BITS_PER_LONG == 32) {
+		pcpu_fold_u64_cpus(sum, pool->stats->row, PP_STAT_NR,
+				   &pool->stats->syncp, cpus);
+		return;
+	}
+
+	/* CPUs come into the mask meanwhile; pcpu_fold_mark_cpu() says why it
+	 * does not matter.
+	 */
+	for (cpu = data_race(cpumask_first(cpus)); cpu < nr_cpu_ids;
+	     cpu = data_race(cpumask_next(cpu, cpus))) {
+		row = per_cpu_ptr(pool->stats->row, cpu);
+		unrolled_full
+		for (i = 0; i < PP_STAT_NR; i++)
+			sum[i] += READ_ONCE(row[i]);
+	}
 }
 
 static void page_pool_stats_add_sum(const u64 *sum,
@@ -141,8 +154,7 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 			continue;
 
 		page_pool_stats_add_words(pool, stats);
-		pcpu_fold_u64_cpus(sum, pool->stats->row, PP_STAT_NR,
-				   &pool->stats->syncp, pool->stats_cpus);
+		page_pool_stats_add_rows(pool, sum);
 		found = true;
 	}
 	if (found)
@@ -183,50 +195,38 @@ EXPORT_SYMBOL(page_pool_get_stats);
 
 u8 *page_pool_ethtool_stats_get_strings(u8 *data)
 {
-	unsigned int i;
+	memcpy(data, page_pool_stat_names, sizeof(page_pool_stat_names));
 
-	for (i = 0; i < ARRAY_SIZE(page_pool_stat_descs); i++) {
-		memcpy(data, page_pool_stat_descs[i].name, ETH_GSTRING_LEN);
-		data += ETH_GSTRING_LEN;
-	}
-
-	return data;
+	return data + sizeof(page_pool_stat_names);
 }
 EXPORT_SYMBOL(page_pool_ethtool_stats_get_strings);
 
 int page_pool_ethtool_stats_get_count(void)
 {
-	return ARRAY_SIZE(page_pool_stat_descs);
+	return PAGE_POOL_STATS_NR;
 }
 EXPORT_SYMBOL(page_pool_ethtool_stats_get_count);
 
 u64 *page_pool_ethtool_stats_get(u64 *data, const void *stats)
 {
-	unsigned int i;
+	memcpy(data, stats, sizeof(struct page_pool_stats));
 
-	for (i = 0; i < ARRAY_SIZE(page_pool_stat_descs); i++)
-		*data++ = page_pool_stat_value(stats, &page_pool_stat_descs[i]);
-
-	return data;
+	return data + PAGE_POOL_STATS_NR;
 }
 EXPORT_SYMBOL(page_pool_ethtool_stats_get);
 
 int page_pool_stats_nl_put(struct sk_buff *rsp,
 			   const struct page_pool_stats *stats)
 {
-	const struct page_pool_stat_desc *desc;
+	const u64 *values = (const u64 *)stats;
 	unsigned int i;
-	int err;
+	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(page_pool_stat_descs); i++) {
-		desc = &page_pool_stat_descs[i];
-		err = nla_put_uint(rsp, desc->attr,
-				   page_pool_stat_value(stats, desc));
-		if (err)
-			return err;
-	}
+	for (i = 0; i < PAGE_POOL_STATS_NR && !err; i++)
+		err = nla_put_uint(rsp, NETDEV_A_PAGE_POOL_STATS_ALLOC_FAST + i,
+				   values[i]);
 
-	return 0;
+	return err;
 }
 
 int page_pool_stats_init(struct page_pool *pool)

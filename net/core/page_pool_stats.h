@@ -12,25 +12,29 @@
 
 struct sk_buff;
 
-/* The counters but for fast and cached, in the order of struct
- * page_pool_stats.
+/* The counters but for fast and cached. That of the ring is first: its address
+ * is that of the row, which saves the busiest of them an instruction.
  *
  * Any CPU may count these, so every CPU has a row of them for every pool. Only
  * the consumer of the pool counts fast and cached, which are in pool->alloc.
  */
 enum page_pool_stat {
+	PP_STAT_RECYCLE_RING,
 	PP_STAT_ALLOC_SLOW,
 	PP_STAT_ALLOC_SLOW_HIGH_ORDER,
 	PP_STAT_ALLOC_EMPTY,
 	PP_STAT_ALLOC_REFILL,
 	PP_STAT_ALLOC_WAIVE,
 	PP_STAT_RECYCLE_CACHE_FULL,
-	PP_STAT_RECYCLE_RING,
 	PP_STAT_RECYCLE_RING_FULL,
 	PP_STAT_RECYCLE_RELEASED_REFCNT,
 
 	PP_STAT_NR
 };
+
+/* Count, and mark this CPU first if the counter is still 0. */
+void page_pool_stat_add_first(const struct page_pool *pool,
+			      enum page_pool_stat stat, unsigned long n);
 
 #ifdef CONFIG_PAGE_POOL_STATS
 
@@ -44,23 +48,25 @@ struct page_pool_cpu_stats {
 	struct u64_stats_sync syncp;
 };
 
-#if BITS_PER_LONG == 64
-static __always_inline void page_pool_stat_mark(const struct page_pool *pool,
-						enum page_pool_stat stat)
+/* Count what this CPU has counted before, in any context but NMI. Returns
+ * false, and has done nothing, if it has not.
+ */
+static __always_inline bool
+page_pool_stat_add_more(const struct page_pool *pool, enum page_pool_stat stat,
+			unsigned long n)
 {
-	if (unlikely(!__this_cpu_read(pool->stats->row[stat])))
-		pcpu_fold_mark_cpu(pool->stats_cpus);
-}
+	bool marked;
 
-/* In any context but NMI */
-static __always_inline void page_pool_stat_add(const struct page_pool *pool,
-					       enum page_pool_stat stat,
-					       unsigned long n)
-{
+	if (BITS_PER_LONG == 32)
+		return false;
+
 	preempt_disable();
-	page_pool_stat_mark(pool, stat);
-	this_cpu_add(pool->stats->row[stat], n);
+	marked = __this_cpu_read(pool->stats->row[stat]);
+	if (likely(marked))
+		this_cpu_add(pool->stats->row[stat], n);
 	preempt_enable();
+
+	return marked;
 }
 
 /* Under the producer lock, with BH off. This counter is only written there, so
@@ -70,22 +76,14 @@ static __always_inline void page_pool_stat_add(const struct page_pool *pool,
 static __always_inline void
 page_pool_stat_add_ring(const struct page_pool *pool, unsigned long n)
 {
-	page_pool_stat_mark(pool, PP_STAT_RECYCLE_RING);
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		this_cpu_add(pool->stats->row[PP_STAT_RECYCLE_RING], n);
-	else
-		__this_cpu_add(pool->stats->row[PP_STAT_RECYCLE_RING], n);
-}
-#else
-void page_pool_stat_add(const struct page_pool *pool, enum page_pool_stat stat,
-			unsigned long n);
+	u64 __percpu *ring = &pool->stats->row[PP_STAT_RECYCLE_RING];
 
-static inline void page_pool_stat_add_ring(const struct page_pool *pool,
-					   unsigned long n)
-{
-	page_pool_stat_add(pool, PP_STAT_RECYCLE_RING, n);
+	if (BITS_PER_LONG == 64 && !IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	    likely(__this_cpu_read(*ring)))
+		__this_cpu_add(*ring, n);
+	else
+		page_pool_stat_add_first(pool, PP_STAT_RECYCLE_RING, n);
 }
-#endif
 
 static __always_inline void page_pool_stat_inc_word(struct page_pool *pool,
 						    u64 *word)
@@ -112,14 +110,14 @@ static __always_inline void page_pool_stat_inc_cached(struct page_pool *pool)
 
 int page_pool_stats_init(struct page_pool *pool);
 void page_pool_stats_uninit(struct page_pool *pool);
-int page_pool_stats_nl_put(struct sk_buff *rsp,
-			   const struct page_pool_stats *stats);
 
 #else /* !CONFIG_PAGE_POOL_STATS */
 
-static inline void page_pool_stat_add(const struct page_pool *pool,
-				      enum page_pool_stat stat, unsigned long n)
+static inline bool page_pool_stat_add_more(const struct page_pool *pool,
+					   enum page_pool_stat stat,
+					   unsigned long n)
 {
+	return true;
 }
 
 static inline void page_pool_stat_add_ring(const struct page_pool *pool,
@@ -144,18 +142,23 @@ static inline void page_pool_stats_uninit(struct page_pool *pool)
 {
 }
 
-static inline int page_pool_stats_nl_put(struct sk_buff *rsp,
-					 const struct page_pool_stats *stats)
-{
-	return 0;
-}
-
 #endif /* CONFIG_PAGE_POOL_STATS */
+
+static __always_inline void page_pool_stat_add(const struct page_pool *pool,
+					       enum page_pool_stat stat,
+					       unsigned long n)
+{
+	if (unlikely(!page_pool_stat_add_more(pool, stat, n)))
+		page_pool_stat_add_first(pool, stat, n);
+}
 
 static __always_inline void page_pool_stat_inc(const struct page_pool *pool,
 					       enum page_pool_stat stat)
 {
 	page_pool_stat_add(pool, stat, 1);
 }
+
+int page_pool_stats_nl_put(struct sk_buff *rsp,
+			   const struct page_pool_stats *stats);
 
 #endif /* __PAGE_POOL_STATS_H */

@@ -541,11 +541,12 @@ struct pp_test_provider {
 	struct net_iov_area area;
 	struct net_iov niovs[PP_TEST_NIOVS];
 	unsigned long free;
+	bool bulk;
 };
 
-static netmem_ref pp_test_mp_alloc(struct page_pool *pool, gfp_t gfp)
+static netmem_ref pp_test_mp_take(struct page_pool *pool,
+				  struct pp_test_provider *mp)
 {
-	struct pp_test_provider *mp = pool->mp_priv;
 	unsigned long i = find_first_bit(&mp->free, PP_TEST_NIOVS);
 
 	if (i == PP_TEST_NIOVS)
@@ -555,6 +556,18 @@ static netmem_ref pp_test_mp_alloc(struct page_pool *pool, gfp_t gfp)
 	net_mp_niov_set_page_pool(pool, &mp->niovs[i]);
 
 	return net_iov_to_netmem(&mp->niovs[i]);
+}
+
+static netmem_ref pp_test_mp_alloc(struct page_pool *pool, gfp_t gfp)
+{
+	struct pp_test_provider *mp = pool->mp_priv;
+	netmem_ref first = pp_test_mp_take(pool, mp);
+	netmem_ref netmem;
+
+	while (mp->bulk && (netmem = pp_test_mp_take(pool, mp)))
+		net_mp_netmem_place_in_cache(pool, netmem);
+
+	return first;
 }
 
 static bool pp_test_mp_release(struct page_pool *pool, netmem_ref netmem)
@@ -643,6 +656,62 @@ static void pp_test_provider(struct kunit *test)
 	pp_test_put(test, pt, pt->nr_held, false);
 }
 
+/* A provider which fills the cache as well: one allocation is slow, the others
+ * are fast, and each gets a net_iov of its own.
+ */
+static void pp_test_provider_bulk(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_provider(test, 0);
+	struct pp_test_provider *mp = pt->pool->mp_priv;
+	struct page_pool_stats want = {};
+	unsigned int i, j;
+
+	mp->bulk = true;
+	pp_test_alloc(test, pt, PP_TEST_NIOVS);
+	want.alloc_stats.empty = 1;
+	want.alloc_stats.slow = 1;
+	want.alloc_stats.fast = PP_TEST_NIOVS - 1;
+	pp_test_expect(test, pt, &want);
+
+	for (i = 0; i < PP_TEST_NIOVS; i++)
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test,
+					(__force unsigned long)pt->held[i],
+					(__force unsigned long)pt->held[j]);
+
+	pp_test_put(test, pt, pt->nr_held, false);
+}
+
+/* There is nothing to cut the next fragment from. The page before is given up
+ * all the same, and must not be found again.
+ */
+static void pp_test_frag_alloc_fails(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_provider(test, 0);
+	netmem_ref frag[2 * PP_TEST_NIOVS];
+	unsigned int i, offset;
+
+	for (i = 0; i < ARRAY_SIZE(frag); i++) {
+		frag[i] = page_pool_alloc_frag_netmem(pt->pool, &offset,
+						      PAGE_SIZE / 2,
+						      GFP_KERNEL);
+		KUNIT_ASSERT_NE(test, 0, (__force unsigned long)frag[i]);
+	}
+
+	KUNIT_EXPECT_EQ(test, 0, (__force unsigned long)
+			page_pool_alloc_frag_netmem(pt->pool, &offset,
+						    PAGE_SIZE / 2,
+						    GFP_KERNEL));
+	KUNIT_EXPECT_EQ(test, 0, (__force unsigned long)pt->pool->frag_page);
+
+	/* Nobody but us has a part of the last one. */
+	KUNIT_EXPECT_EQ(test, 2, atomic_long_read(
+			netmem_get_pp_ref_count_ref(frag[i - 1])));
+
+	for (i = 0; i < ARRAY_SIZE(frag); i++)
+		page_pool_put_full_netmem(pt->pool, frag[i], false);
+}
+
 static void pp_test_provider_high_order(struct kunit *test)
 {
 	struct pp_test *pt = pp_test_create_provider(test, 2);
@@ -684,6 +753,128 @@ static void pp_test_map_fails(struct kunit *test)
 		pp_test_expect(test, pt, &want);
 		KUNIT_EXPECT_EQ(test, 0, pt->pool->pages_state_hold_cnt);
 	}
+}
+
+static int pp_test_in_flight(const struct page_pool *pool)
+{
+	return pool->pages_state_hold_cnt -
+	       atomic_read(&pool->pages_state_release_cnt);
+}
+
+/* A pool whose device can map anything, and needs a sync unless told not to. */
+static struct pp_test *pp_test_create_mapped(struct kunit *test)
+{
+	struct page_pool_params params = {
+		.pool_size = PP_TEST_RING_SIZE,
+		.nid = NUMA_NO_NODE,
+		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
+		.dma_dir = DMA_FROM_DEVICE,
+		.max_len = PAGE_SIZE,
+	};
+
+	params.dev = kunit_device_register(test, "page_pool_kunit");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, params.dev);
+	params.dev->dma_mask = &params.dev->coherent_dma_mask;
+	params.dev->coherent_dma_mask = DMA_BIT_MASK(64);
+
+	return pp_test_create(test, &params);
+}
+
+/* On its way through the sync, too, a page goes into the cache or into the
+ * ring, never both.
+ */
+static void pp_test_dma_sync(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_mapped(test);
+	struct page_pool_stats want;
+
+	pp_test_alloc(test, pt, PP_ALLOC_CACHE_SIZE + 3);
+	pp_test_read(pt->pool, &want);
+
+	pp_test_put(test, pt, 2, true);
+	want.recycle_stats.cached += 2;
+	pp_test_expect(test, pt, &want);
+
+	pp_test_put(test, pt, 3, false);
+	want.recycle_stats.ring += 3;
+	pp_test_expect(test, pt, &want);
+
+	pp_test_alloc(test, pt, 1);
+	want.alloc_stats.fast++;
+	pp_test_expect(test, pt, &want);
+
+	pp_test_put(test, pt, pt->nr_held, false);
+}
+
+/* A page which leaves a pool is unmapped. */
+static void pp_test_dma_unmap(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_mapped(test);
+	struct page *page;
+
+	pp_test_alloc(test, pt, 1);
+	page = netmem_to_page(pt->held[0]);
+	KUNIT_EXPECT_NE(test, 0, page_pool_get_dma_addr(page));
+
+	get_page(page);
+	pp_test_put(test, pt, 1, false);
+	KUNIT_EXPECT_EQ(test, 0, page_pool_get_dma_addr(page));
+	put_page(page);
+
+	/* The rest of the bulk is in the cache. */
+	KUNIT_EXPECT_EQ(test, PP_ALLOC_CACHE_REFILL - 1,
+			pp_test_in_flight(pt->pool));
+}
+
+/* A pool which is destroyed while one page is out lets go of all others, those
+ * in the cache and those in the ring.
+ */
+static void pp_test_destroyed_empty(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_mapped(test);
+
+	pp_test_alloc(test, pt, PP_ALLOC_CACHE_REFILL - 1);
+	pp_test_put(test, pt, 5, true);
+	pp_test_put(test, pt, pt->nr_held - 1, false);
+
+	kunit_remove_action(test, pp_test_destroy, pt->pool);
+	page_pool_destroy(pt->pool);
+	KUNIT_EXPECT_EQ(test, 1, pp_test_in_flight(pt->pool));
+	KUNIT_EXPECT_EQ(test, 0, pt->pool->alloc.count);
+
+	pp_test_put(test, pt, 1, false);
+}
+
+/* Where the pool is local, pages go into its cache without being told to: one
+ * by one and as a bulk, of which only those that find no room go on to the
+ * ring. None must be found in both.
+ */
+static void pp_test_local(struct kunit *test)
+{
+	struct pp_test *pt = pp_test_create_mapped(test);
+	struct page_pool_stats want;
+	unsigned int left;
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "never local on PREEMPT_RT");
+
+	pp_test_alloc(test, pt, PP_ALLOC_CACHE_SIZE + 16);
+	pp_test_read(pt->pool, &want);
+	left = PP_ALLOC_CACHE_SIZE - pt->pool->alloc.count;
+
+	local_bh_disable();
+	pt->pool->cpuid = smp_processor_id();
+	pp_test_put(test, pt, left - 2, false);
+	pp_test_put_bulk(test, pt, 16);
+	local_bh_enable();
+
+	want.recycle_stats.cached += left;
+	want.recycle_stats.cache_full += 14;
+	want.recycle_stats.ring += 14;
+	pp_test_expect(test, pt, &want);
+	KUNIT_EXPECT_EQ(test, PP_ALLOC_CACHE_SIZE, pt->pool->alloc.count);
+
+	pp_test_put(test, pt, pt->nr_held, false);
 }
 
 /* An allocation which the page allocator refuses counts as nothing but an
@@ -1140,7 +1331,13 @@ static struct kunit_case page_pool_test_cases[] = {
 	KUNIT_CASE(pp_test_frag_destroyed),
 	KUNIT_CASE(pp_test_provider),
 	KUNIT_CASE(pp_test_provider_high_order),
+	KUNIT_CASE(pp_test_provider_bulk),
+	KUNIT_CASE(pp_test_frag_alloc_fails),
 	KUNIT_CASE(pp_test_map_fails),
+	KUNIT_CASE(pp_test_dma_sync),
+	KUNIT_CASE(pp_test_dma_unmap),
+	KUNIT_CASE(pp_test_destroyed_empty),
+	KUNIT_CASE(pp_test_local),
 	KUNIT_CASE(pp_test_alloc_fails),
 	KUNIT_CASE(pp_test_system_pools_share),
 	KUNIT_CASE(pp_test_stats_add_up),
