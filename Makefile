@@ -53,6 +53,9 @@ test: build		## everything: scripts, patches, KUnit and kselftests in guests
 flavours: tree		## KUnit and kselftests on debug, KCSAN, RT and 32-bit kernels (four to build)
 	@tests/run flavours
 
+mutants: tree		## break the series in each way of tests/mutants: the named test must fail (NAME=)
+	@tests/run mutants $(NAME)
+
 compilers: tree		## the objects that the series touches, W=1, with gcc 12 and 14, clang 19, sparse (root)
 	@scripts/compilers $(RELEASE)
 
@@ -62,4 +65,4 @@ fresh:			## the commands of the README as a newcomer on bare Debians (RELEASE=, 
 clean:			## remove build/ (the cache stays)
 	rm -rf build
 
-.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours compilers fresh clean
+.PHONY: help setup fetch tree refresh export build boot shell bench selfcheck test flavours mutants compilers fresh clean
