@@ -18,7 +18,7 @@ help:			## this list
 	@echo "BASE=deb (Debian's newest 7.x source) or BASE=/path/to/linux; SETUP=no installs nothing"
 
 setup:			## install the Debian packages that are missing (SETUP=no lists them)
-	@scripts/setup
+	@scripts/setup $(extra)
 
 fetch: setup		## get the base kernel once (UPDATE=1 looks for a newer one)
 	@scripts/fetch "$(BASE)" $(if $(UPDATE),--update)
@@ -41,6 +41,7 @@ boot: build		## boot it: TCP between two virtio NICs, and their counters before 
 shell: build		## a shell in the same guest, with the same two NICs; end it with exit
 	@scripts/vm -n shell -s 86400 -i -- bash -i
 
+bench: extra = bench
 bench: tree		## base and patched kernel compared: build/bench/report.md (QUICK=1, KVM=1, README=1)
 	@scripts/bench
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What it costs to take a page from a page pool and to give it back. */
 
+#include <linux/device.h>
+#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -27,10 +29,17 @@ enum pool_way {
 	POOL_RELEASE,	/* to the page allocator, someone else has it too */
 };
 
+enum pool_device {
+	POOL_NONE,	/* nothing is mapped */
+	POOL_COHERENT,	/* mapped, no sync is ever needed */
+	POOL_SYNC,	/* each page must be synced for the device */
+	POOL_DEVICES
+};
+
 struct pool_case {
 	const char *name;
 	enum pool_way way;
-	unsigned int flags;
+	enum pool_device device;
 	unsigned int per_page;
 	unsigned int (*run)(struct page_pool *pool, unsigned int loops);
 };
@@ -150,18 +159,20 @@ static unsigned int pool_frag_ring(struct page_pool *pool, unsigned int loops)
 	return pool_frag(pool, loops, false);
 }
 
-#define POOL_DMA	(PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV)
-
 static const struct pool_case pool_cases[] = {
-	{ "fast",		POOL_CACHE,	0, 1, pool_fast },
-	{ "ptr_ring",		POOL_RING,	0, 1, pool_ptr_ring },
-	{ "slow",		POOL_RELEASE,	0, 1, pool_slow },
-	{ "bulk",		POOL_RING,	0, 1, pool_bulk },
-	{ "frag_fast",		POOL_CACHE,	0, FRAGS, pool_frag_fast },
-	{ "frag_ptr_ring",	POOL_RING,	0, FRAGS, pool_frag_ring },
-	{ "dma_fast",		POOL_CACHE,	POOL_DMA, 1, pool_fast },
-	{ "dma_ptr_ring",	POOL_RING,	POOL_DMA, 1, pool_ptr_ring },
-	{ "dma_slow",		POOL_RELEASE,	POOL_DMA, 1, pool_slow },
+	{ "fast",	   POOL_CACHE,	 POOL_NONE, 1, pool_fast },
+	{ "ptr_ring",	   POOL_RING,	 POOL_NONE, 1, pool_ptr_ring },
+	{ "slow",	   POOL_RELEASE, POOL_NONE, 1, pool_slow },
+	{ "bulk",	   POOL_RING,	 POOL_NONE, 1, pool_bulk },
+	{ "frag_fast",	   POOL_CACHE,	 POOL_NONE, FRAGS, pool_frag_fast },
+	{ "frag_ptr_ring", POOL_RING,	 POOL_NONE, FRAGS, pool_frag_ring },
+	{ "dma_fast",	   POOL_CACHE,	 POOL_COHERENT, 1, pool_fast },
+	{ "dma_ptr_ring",  POOL_RING,	 POOL_COHERENT, 1, pool_ptr_ring },
+	{ "dma_slow",	   POOL_RELEASE, POOL_COHERENT, 1, pool_slow },
+	{ "sync_fast",	   POOL_CACHE,	 POOL_SYNC, 1, pool_fast },
+	{ "sync_ptr_ring", POOL_RING,	 POOL_SYNC, 1, pool_ptr_ring },
+	{ "sync_slow",	   POOL_RELEASE, POOL_SYNC, 1, pool_slow },
+	{ "sync_bulk",	   POOL_RING,	 POOL_SYNC, 1, pool_bulk },
 };
 
 static void pool_count(const struct page_pool *pool, struct pool_counts *counts)
@@ -276,16 +287,20 @@ static struct page_pool *pool_create(const struct pool_case *what,
 				     struct device *dev)
 {
 	struct page_pool_params params = {
-		.flags		= what->flags,
 		.pool_size	= POOL_SIZE,
 		.nid		= NUMA_NO_NODE,
-		.dev		= what->flags & PP_FLAG_DMA_MAP ? dev : NULL,
+		.dev		= dev,
 		.dma_dir	= DMA_BIDIRECTIONAL,
 		.max_len	= PAGE_SIZE,
 	};
 
-	if (what->flags & PP_FLAG_DMA_MAP && !IS_ENABLED(CONFIG_HAS_DMA))
+	if (!dev)
+		return page_pool_create(&params);
+
+	if (!IS_ENABLED(CONFIG_HAS_DMA) ||
+	    dma_dev_need_sync(dev) != (what->device == POOL_SYNC))
 		return ERR_PTR(-EOPNOTSUPP);
+	params.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV;
 
 	return page_pool_create(&params);
 }
@@ -329,22 +344,47 @@ static void pool_bench(const struct pool_case *what, struct device *dev,
 	bench_report(&run.bench);
 }
 
+static struct platform_device *pool_device(enum pool_device kind)
+{
+	struct platform_device *pdev;
+
+	pdev = platform_device_register_simple("bench_percpu_stats", kind,
+					       NULL, 0);
+	if (IS_ERR(pdev))
+		return pdev;
+
+	if (kind == POOL_COHERENT)
+		dev_set_dma_coherent(&pdev->dev);
+	dma_coerce_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (kind == POOL_SYNC)
+		dma_reset_need_sync(&pdev->dev);
+
+	return pdev;
+}
+
 void bench_page_pool(void)
 {
+	struct device *devs[POOL_DEVICES] = {};
 	struct platform_device *pdev;
 	unsigned int i;
 
-	pdev = platform_device_register_simple("bench_percpu_stats",
-					       PLATFORM_DEVID_NONE, NULL, 0);
-	if (IS_ERR(pdev)) {
-		pr_err("no device: %ld\n", PTR_ERR(pdev));
-		return;
+	for (i = POOL_COHERENT; i < POOL_DEVICES; i++) {
+		pdev = pool_device(i);
+		if (IS_ERR(pdev)) {
+			pr_err("no device: %ld\n", PTR_ERR(pdev));
+			goto out;
+		}
+		devs[i] = &pdev->dev;
 	}
-	dma_coerce_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 
 	for (i = 0; i < ARRAY_SIZE(pool_cases); i++) {
-		pool_bench(&pool_cases[i], &pdev->dev, true);
-		pool_bench(&pool_cases[i], &pdev->dev, false);
+		pool_bench(&pool_cases[i], devs[pool_cases[i].device], true);
+		pool_bench(&pool_cases[i], devs[pool_cases[i].device], false);
 	}
-	platform_device_unregister(pdev);
+
+out:
+	for (i = POOL_COHERENT; i < POOL_DEVICES; i++) {
+		if (devs[i])
+			platform_device_unregister(to_platform_device(devs[i]));
+	}
 }
