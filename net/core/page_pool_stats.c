@@ -11,7 +11,6 @@
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
-#include <linux/unroll.h>
 
 #include <net/netlink.h>
 #include <net/page_pool/helpers.h>
@@ -97,17 +96,36 @@ static void page_pool_stats_add_words(const struct page_pool *pool,
 	stats->recycle_stats.cached += cached;
 }
 
-/* A row is too short for what a fold does to go through many of them fast. */
-static void page_pool_stats_add_rows(const struct page_pool *pool, u64 *sum)
+/* Here and not by a fold, which adds up rows much longer than these. */
+static void page_pool_stats_add_row(struct page_pool_stats *stats,
+				    const u64 *row)
+{
+	struct page_pool_recycle_stats *recycle = &stats->recycle_stats;
+	struct page_pool_alloc_stats *alloc = &stats->alloc_stats;
+
+	alloc->slow += READ_ONCE(row[PP_STAT_ALLOC_SLOW]);
+	alloc->slow_high_order += READ_ONCE(row[PP_STAT_ALLOC_SLOW_HIGH_ORDER]);
+	alloc->empty += READ_ONCE(row[PP_STAT_ALLOC_EMPTY]);
+	alloc->refill += READ_ONCE(row[PP_STAT_ALLOC_REFILL]);
+	alloc->waive += READ_ONCE(row[PP_STAT_ALLOC_WAIVE]);
+	recycle->cache_full += READ_ONCE(row[PP_STAT_RECYCLE_CACHE_FULL]);
+	recycle->ring += READ_ONCE(row[PP_STAT_RECYCLE_RING]);
+	recycle->ring_full += READ_ONCE(row[PP_STAT_RECYCLE_RING_FULL]);
+	recycle->released_refcnt +=
+		READ_ONCE(row[PP_STAT_RECYCLE_RELEASED_REFCNT]);
+}
+
+static void page_pool_stats_add_rows(const struct page_pool *pool,
+				     struct page_pool_stats *stats)
 {
 	const struct cpumask *cpus = pool->stats_cpus;
-	const u64 *row;
-	unsigned int i;
+	u64 sum[PP_STAT_NR] = {};
 	int cpu;
 
 	if (BITS_PER_LONG == 32) {
 		pcpu_fold_u64_cpus(sum, pool->stats->row, PP_STAT_NR,
 				   &pool->stats->syncp, cpus);
+		page_pool_stats_add_row(stats, sum);
 		return;
 	}
 
@@ -115,36 +133,15 @@ static void page_pool_stats_add_rows(const struct page_pool *pool, u64 *sum)
 	 * does not matter.
 	 */
 	for (cpu = data_race(cpumask_first(cpus)); cpu < nr_cpu_ids;
-	     cpu = data_race(cpumask_next(cpu, cpus))) {
-		row = per_cpu_ptr(pool->stats->row, cpu);
-		unrolled_full
-		for (i = 0; i < PP_STAT_NR; i++)
-			sum[i] += READ_ONCE(row[i]);
-	}
-}
-
-static void page_pool_stats_add_sum(const u64 *sum,
-				    struct page_pool_stats *stats)
-{
-	struct page_pool_recycle_stats *recycle = &stats->recycle_stats;
-	struct page_pool_alloc_stats *alloc = &stats->alloc_stats;
-
-	alloc->slow += sum[PP_STAT_ALLOC_SLOW];
-	alloc->slow_high_order += sum[PP_STAT_ALLOC_SLOW_HIGH_ORDER];
-	alloc->empty += sum[PP_STAT_ALLOC_EMPTY];
-	alloc->refill += sum[PP_STAT_ALLOC_REFILL];
-	alloc->waive += sum[PP_STAT_ALLOC_WAIVE];
-	recycle->cache_full += sum[PP_STAT_RECYCLE_CACHE_FULL];
-	recycle->ring += sum[PP_STAT_RECYCLE_RING];
-	recycle->ring_full += sum[PP_STAT_RECYCLE_RING_FULL];
-	recycle->released_refcnt += sum[PP_STAT_RECYCLE_RELEASED_REFCNT];
+	     cpu = data_race(cpumask_next(cpu, cpus)))
+		page_pool_stats_add_row(stats,
+					per_cpu_ptr(pool->stats->row, cpu));
 }
 
 bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 				 unsigned int n, struct page_pool_stats *stats)
 {
 	const struct page_pool *pool;
-	u64 sum[PP_STAT_NR] = {};
 	bool found = false;
 	unsigned int i;
 
@@ -154,11 +151,9 @@ bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
 			continue;
 
 		page_pool_stats_add_words(pool, stats);
-		page_pool_stats_add_rows(pool, sum);
+		page_pool_stats_add_rows(pool, stats);
 		found = true;
 	}
-	if (found)
-		page_pool_stats_add_sum(sum, stats);
 
 	return found;
 }
