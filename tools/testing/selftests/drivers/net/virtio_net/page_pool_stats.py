@@ -49,8 +49,11 @@ COUNTERS = (
 
 NEAR_ADDR = "198.51.100.2"
 FAR_ADDR = "198.51.100.1"
+BROADCAST = "198.51.100.255"
 PORT = 4000
 PAYLOAD = bytes(1400)
+ETH_P_IP = 0x0800
+XDP_ACTION = Path(__file__).parent / "../../../net/lib/xdp_action"
 
 
 class Nic:
@@ -134,7 +137,6 @@ class Config:
     def __init__(self, ifnames):
         self.far = Nic(ifnames[0], FAR_ADDR)
         self.near = Nic(ifnames[1], NEAR_ADDR)
-        self.xdp_pass = Path(__file__).parent / "xdp_pass"
 
     def __enter__(self):
         return self
@@ -165,6 +167,36 @@ class Config:
         for sock in (sink, *socks):
             sock.close()
         ksft_ge(received, flows * count * 9 // 10, "datagrams got lost")
+
+    def xdp(self, action):
+        """ Attach an XDP program to near, while in the context. """
+        return bkg(f"{XDP_ACTION} {self.near.ifname} {action}",
+                   ns=self.near.netns, ksft_wait=20)
+
+    def echo(self, flows=8, count=20):
+        """ Broadcast datagrams in several flows, near has to send them back.
+        Return how many were sent, and how many came back. """
+        with NetNSEnter(self.far.netns.name):
+            back = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+            socks = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                     for _ in range(flows)]
+
+        back.bind((self.far.ifname, ETH_P_IP))
+        back.settimeout(1)
+        for sock in socks:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        received = 0
+        for _ in range(count):
+            for sock in socks:
+                sock.sendto(PAYLOAD, (BROADCAST, PORT))
+                try:
+                    received += back.recv(2048).endswith(PAYLOAD)
+                except TimeoutError:
+                    pass
+
+        for sock in (back, *socks):
+            sock.close()
+        return flows * count, received
 
 
 def _require_stats(cfg):
@@ -289,8 +321,7 @@ def xdp(cfg) -> None:
     if not any(cfg.near.totals()):
         raise KsftSkipEx("no XDP in big packets mode")
 
-    with bkg(f"{cfg.xdp_pass} {cfg.near.ifname}", ns=cfg.near.netns,
-             ksft_wait=20):
+    with cfg.xdp("pass"):
         _check_moving(cfg)
         _check_equal(cfg)
 
@@ -300,6 +331,26 @@ def xdp(cfg) -> None:
                 [name for name, _ in COUNTERS])
         ksft_gt(dict(stats)["rx_xdp_packets"], 0, "program met no packet")
     _check_equal(cfg)
+
+
+@ksft_disruptive
+def xdp_tx(cfg) -> None:
+    """ XDP sends back, with send queues of its own and without. """
+    _require_stats(cfg)
+    if not any(cfg.near.totals()):
+        raise KsftSkipEx("no XDP in big packets mode")
+
+    most, cur = cfg.near.channels()
+    defer(cfg.near.set_channels, cur)
+    for count in range(1, most + 1):
+        cfg.near.set_channels(count)
+        with cfg.xdp("tx"):
+            before = dict(cfg.near.ethtool_stats())["rx_xdp_tx"]
+            sent, back = cfg.echo()
+            after = dict(cfg.near.ethtool_stats())["rx_xdp_tx"]
+            ksft_ge(back, sent * 9 // 10, f"frames lost, {count} channels")
+            ksft_ge(after - before, back, f"not by XDP, {count} channels")
+            _check_equal(cfg)
 
 
 def _announced(netdev):
@@ -358,8 +409,8 @@ def main() -> None:
 
     with Config(nics) as cfg:
         ksft_pr(f"traffic from {nics[0]} to {nics[1]}")
-        ksft_run([names, equal, moving, down_up, channels, xdp, announced],
-                 args=(cfg, ))
+        ksft_run([names, equal, moving, down_up, channels, xdp, xdp_tx,
+                  announced], args=(cfg, ))
     ksft_exit()
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attach an XDP program which passes every packet, until told to stop.
+/* Attach an XDP program which returns the same for every packet, until told
+ * to stop.
  *
  * Two instructions need no compiler for BPF objects. The kernel detaches the
  * program when the link is closed, so nothing is left behind in any case.
@@ -21,10 +22,10 @@ static int bpf(enum bpf_cmd cmd, union bpf_attr *attr)
 	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
 }
 
-static int xdp_pass_load(void)
+static int xdp_load(enum xdp_action action)
 {
-	static const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = XDP_PASS },
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = action },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	union bpf_attr attr;
@@ -53,11 +54,16 @@ static int xdp_attach(int prog_fd, unsigned int ifindex)
 
 int main(int argc, char **argv)
 {
+	enum xdp_action action;
 	unsigned int ifindex;
 	int prog_fd;
 
-	if (argc != 2) {
-		fprintf(stderr, "Usage: %s IFNAME\n", argv[0]);
+	if (argc == 3 && !strcmp(argv[2], "pass")) {
+		action = XDP_PASS;
+	} else if (argc == 3 && !strcmp(argv[2], "tx")) {
+		action = XDP_TX;
+	} else {
+		fprintf(stderr, "Usage: %s IFNAME pass|tx\n", argv[0]);
 		return 1;
 	}
 
@@ -67,7 +73,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 
-	prog_fd = xdp_pass_load();
+	prog_fd = xdp_load(action);
 	if (prog_fd < 0) {
 		perror("BPF_PROG_LOAD");
 		return 1;
