@@ -224,6 +224,54 @@ int page_pool_stats_nl_put(struct sk_buff *rsp,
 	return err;
 }
 
+static int page_pool_stats_nl_put_cpu(struct sk_buff *rsp,
+				      const struct page_pool *pool, int cpu)
+{
+	struct page_pool_stats stats = {};
+	const u64 *values = (u64 *)&stats;
+	u64 row[PP_STAT_NR] = {};
+	struct nlattr *nest;
+	unsigned int i;
+	int err;
+
+	pcpu_fold_u64_cpus(row, pool->stats->row, PP_STAT_NR,
+			   &pool->stats->syncp, cpumask_of(cpu));
+	page_pool_stats_add_row(&stats, row);
+
+	nest = nla_nest_start(rsp, NETDEV_A_PAGE_POOL_STATS_CPU_STATS);
+	if (!nest)
+		return -EMSGSIZE;
+
+	err = nla_put_u32(rsp, NETDEV_A_PAGE_POOL_STATS_CPU, cpu);
+	for (i = 0; i < PAGE_POOL_STATS_NR && !err; i++) {
+		/* These are words of the consumer */
+		if (i == PAGE_POOL_STAT(alloc_stats.fast) ||
+		    i == PAGE_POOL_STAT(recycle_stats.cached))
+			continue;
+		err = nla_put_uint(rsp, NETDEV_A_PAGE_POOL_STATS_ALLOC_FAST + i,
+				   values[i]);
+	}
+	if (!err)
+		nla_nest_end(rsp, nest);
+
+	return err;
+}
+
+/* On an error the caller has to cancel the message. */
+int page_pool_stats_nl_put_cpus(struct sk_buff *rsp,
+				const struct page_pool *pool)
+{
+	const struct cpumask *cpus = pool->stats_cpus;
+	int err = 0;
+	int cpu;
+
+	for (cpu = data_race(cpumask_first(cpus)); cpu < nr_cpu_ids && !err;
+	     cpu = data_race(cpumask_next(cpu, cpus)))
+		err = page_pool_stats_nl_put_cpu(rsp, pool, cpu);
+
+	return err;
+}
+
 int page_pool_stats_init(struct page_pool *pool)
 {
 	int cpu;

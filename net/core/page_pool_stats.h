@@ -160,5 +160,7 @@ static __always_inline void page_pool_stat_inc(const struct page_pool *pool,
 
 int page_pool_stats_nl_put(struct sk_buff *rsp,
 			   const struct page_pool_stats *stats);
+int page_pool_stats_nl_put_cpus(struct sk_buff *rsp,
+				const struct page_pool *pool);
 
 #endif /* __PAGE_POOL_STATS_H */
