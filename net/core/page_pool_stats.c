@@ -132,10 +132,13 @@ static void page_pool_stats_add_rows(const struct page_pool *pool,
 	/* CPUs come into the mask meanwhile; pcpu_fold_mark_cpu() says why it
 	 * does not matter.
 	 */
-	for (cpu = data_race(cpumask_first(cpus)); cpu < nr_cpu_ids;
-	     cpu = data_race(cpumask_next(cpu, cpus)))
+	cpu = data_race(cpumask_first(cpus));
+	while (cpu < nr_cpu_ids) {
 		page_pool_stats_add_row(stats,
 					per_cpu_ptr(pool->stats->row, cpu));
+		/* as above */
+		cpu = data_race(cpumask_next(cpu, cpus));
+	}
 }
 
 bool __page_pool_get_stats_array(const void *queues, size_t size, size_t offset,
@@ -261,15 +264,17 @@ static int page_pool_stats_nl_put_cpu(struct sk_buff *rsp,
 int page_pool_stats_nl_put_cpus(struct sk_buff *rsp,
 				const struct page_pool *pool)
 {
-	const struct cpumask *cpus = pool->stats_cpus;
-	int err = 0;
-	int cpu;
+	int cpu, err;
 
-	for (cpu = data_race(cpumask_first(cpus)); cpu < nr_cpu_ids && !err;
-	     cpu = data_race(cpumask_next(cpu, cpus)))
+	for_each_possible_cpu(cpu) {
+		if (!cpumask_test_cpu(cpu, pool->stats_cpus))
+			continue;
 		err = page_pool_stats_nl_put_cpu(rsp, pool, cpu);
+		if (err)
+			return err;
+	}
 
-	return err;
+	return 0;
 }
 
 int page_pool_stats_init(struct page_pool *pool)

@@ -688,8 +688,9 @@ static void pp_test_provider_bulk(struct kunit *test)
 static void pp_test_frag_alloc_fails(struct kunit *test)
 {
 	struct pp_test *pt = pp_test_create_provider(test, 0);
-	netmem_ref frag[2 * PP_TEST_NIOVS];
+	netmem_ref frag[2 * PP_TEST_NIOVS], none;
 	unsigned int i, offset;
+	long users;
 
 	for (i = 0; i < ARRAY_SIZE(frag); i++) {
 		frag[i] = page_pool_alloc_frag_netmem(pt->pool, &offset,
@@ -698,15 +699,14 @@ static void pp_test_frag_alloc_fails(struct kunit *test)
 		KUNIT_ASSERT_NE(test, 0, (__force unsigned long)frag[i]);
 	}
 
-	KUNIT_EXPECT_EQ(test, 0, (__force unsigned long)
-			page_pool_alloc_frag_netmem(pt->pool, &offset,
-						    PAGE_SIZE / 2,
-						    GFP_KERNEL));
+	none = page_pool_alloc_frag_netmem(pt->pool, &offset, PAGE_SIZE / 2,
+					   GFP_KERNEL);
+	KUNIT_EXPECT_EQ(test, 0, (__force unsigned long)none);
 	KUNIT_EXPECT_EQ(test, 0, (__force unsigned long)pt->pool->frag_page);
 
 	/* Nobody but us has a part of the last one. */
-	KUNIT_EXPECT_EQ(test, 2, atomic_long_read(
-			netmem_get_pp_ref_count_ref(frag[i - 1])));
+	users = atomic_long_read(netmem_get_pp_ref_count_ref(frag[i - 1]));
+	KUNIT_EXPECT_EQ(test, 2, users);
 
 	for (i = 0; i < ARRAY_SIZE(frag); i++)
 		page_pool_put_full_netmem(pt->pool, frag[i], false);

@@ -293,12 +293,12 @@ static struct page_pool *pool_create(const struct pool_case *what,
 		.dma_dir	= DMA_BIDIRECTIONAL,
 		.max_len	= PAGE_SIZE,
 	};
+	bool sync = what->device == POOL_SYNC;
 
 	if (!dev)
 		return page_pool_create(&params);
 
-	if (!IS_ENABLED(CONFIG_HAS_DMA) ||
-	    dma_dev_need_sync(dev) != (what->device == POOL_SYNC))
+	if (!IS_ENABLED(CONFIG_HAS_DMA) || dma_dev_need_sync(dev) != sync)
 		return ERR_PTR(-EOPNOTSUPP);
 	params.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV;
 
