@@ -22,7 +22,8 @@ bare_root()
 }
 
 # enter <user> <command>: run it in $root, in mount and pid namespaces that end with it. Not by
-# chroot, where the kernel refuses a user namespace to whoever wants one inside.
+# chroot, where the kernel refuses a user namespace to whoever wants one inside. In the
+# background, since a shell hears of a signal only while it waits; unshare takes no other than KILL.
 enter()
 {
 	# shellcheck disable=SC2016
@@ -36,7 +37,8 @@ enter()
 		pivot_root . old
 		umount -l /old
 		exec env -i PATH="$PATH" TERM=dumb su -l "$2" -c "$3"
-	' enter "$root" "$@" </dev/null
+	' enter "$root" "$@" </dev/null &
+	wait $!
 }
 
 remove_root()
@@ -47,5 +49,5 @@ remove_root()
 
 [ "$(id -u)" -eq 0 ] || die "a root file system of its own needs root: try with sudo"
 command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
-trap '[ -z "$root" ] || remove_root' EXIT
+trap 'jobs -p | xargs -r kill -KILL; wait; [ -z "$root" ] || remove_root' EXIT
 trap 'exit 130' INT TERM
